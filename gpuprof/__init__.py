@@ -2,8 +2,8 @@
 
 
 def __getattr__(name: str):
-    """`Device`, `Recording`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for:
-    importing gpuprof stays quick.
+    """`Device`, `Recording`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first used: importing
+    gpuprof stays quick.
     """
     if name == "Device":
         from gpuprof.run.script import device_of_script
@@ -18,7 +18,7 @@ def __getattr__(name: str):
 
         return getattr(tensormap, name)
     if name == "__version__":
-        from gpuprof.base.version import installed_version
+        from gpuprof.base.wording import installed_version
 
         return installed_version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

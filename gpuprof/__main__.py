@@ -28,7 +28,7 @@ def _end(error: Ended) -> None:
     end_at_once()
     try:
         sys.stdout.flush()
-    except OSError:  # nobody reads it any more
+    except OSError:  # the reader has closed it
         from gpuprof.cli.main import silence_stdout
 
         silence_stdout()

@@ -48,11 +48,11 @@ class PtxError(GpuprofError):
     """
 
     def __init__(self, message: str, name: str = "", line: int = 0, column: int = 0, source: str = ""):
-        place = f"{name}:{line}:{column}: " if line else (f"{name}: " if name else "")
+        location = f"{name}:{line}:{column}: " if line else (f"{name}: " if name else "")
         if source and not name.endswith(".ptx"):
             super().__init__(f"{source}: {message} (PTX line {line})")
         else:
-            super().__init__(place + message + (f" (source {source})" if source else ""))
+            super().__init__(location + message + (f" (source {source})" if source else ""))
         self.line, self.column = line, column
 
 
@@ -65,11 +65,11 @@ class FileFormatError(GpuprofError):
 
 
 class DeviceMemoryError(GpuprofError):
-    """The host misused device memory: out of memory, a double free, an address that no allocation holds. `is_told`: a
-    checker has told its user of it.
+    """The host misused device memory: out of memory, a double free, an address that no allocation holds. `is_reported`:
+    a checker has reported it.
     """
 
-    is_told = False
+    is_reported = False
 
 
 # What a kernel's fault is: memory that it must not touch, an address that is not aligned, a failed `assert`, more
@@ -87,8 +87,8 @@ class KernelFault(GpuprofError):
 
 
 class ContextLost(GpuprofError):
-    """A fault has ended a program's context. It was told when it happened; `diagnostics` is its text, for those who did
-    not hear it.
+    """A fault has ended a program's context. It was reported when it happened; `diagnostics` is its text, for callers
+    that did not get that report.
     """
 
     def __init__(self, program: str, fault: KernelFault):
@@ -113,8 +113,8 @@ class Regression(GpuprofError):
 
 
 class DebugError(GpuprofError):
-    """The debugger cannot do what it is asked for. It goes on."""
+    """The debugger cannot carry out a command. It continues."""
 
 
 class NoValue(DebugError):
-    """A variable has no value here; the message stands for it: <optimized out>, <not set yet>."""
+    """A variable has no value here; the message is shown instead: <optimized out>, <not set yet>."""

@@ -7,7 +7,7 @@ def linear_block(number, clusters_x, clusters_y, cluster_x, cluster_y, cluster_z
     """The linear index in the grid of the block that runs as number `number` from 0. clusters_x, clusters_y: clusters
     along a side of the grid; cluster_x, cluster_y, cluster_z: blocks along a side of a cluster.
     """
-    # clusters along x alone leave the grid's own order
+    # clusters along x only leave the grid's own order
     if cluster_y == 1 and cluster_z == 1:
         return number
     blocks_of_cluster = cluster_x * cluster_y * cluster_z

@@ -1,5 +1,5 @@
-"""What runs find, told alike by every room: comparisons of arrays with their expected values, and the words that
-findings and their tables are made of.
+"""Results of runs in the form that every room uses: comparisons of arrays with their expected values, and the words
+that findings and their tables are made of.
 """
 
 import re
@@ -12,11 +12,13 @@ NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MOST_NAME - 1}}}")  # of a trace generat
 ADVICE = "advice"  # what could be faster, and is not wrong
 SEVERITIES = ("error", "warning", "note", ADVICE)  # worst first
 
-MOST_TOLD = 100  # errors that a run shows
+MOST_SHOWN = 100  # errors that a run shows
 
 
 class Result(NamedTuple):
-    """One comparison. Numbers of an array's type are texts, as numpy writes them, also infinite ones."""
+    """One comparison of an array with its expected values. Numbers of the array's type are texts, as numpy writes them,
+    also infinite ones.
+    """
 
     launch: int  # index of the launch after which the array was read
     name: str  # of the array, as the user wrote it: "y", "saxpy#2.y"

@@ -29,18 +29,19 @@ def unreadable(path: Path | str, error: OSError) -> UsageError:
 
 @contextmanager
 def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
-    """Gives a name to write to, beside the file that `path` leads to; when the block ends well the file takes its
-    place, else it is removed.
+    """Gives a name to write to, in the folder of the file that `path` leads to; when the block ends well the new file
+    replaces that one, else it is removed.
 
-    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a file
-    that was there is called NAME.old then. What is no file, such as stdout, gets the bytes when the block ends well.
-    Raises UsageError for what is never written (`base.output_targets`), GpuprofError when the disk refuses.
+    A file that a killed run left under such a name is removed when the next run with the same `path` begins. With
+    `keep_old` the replaced file is renamed NAME.old. Anything but a file, such as stdout, gets the bytes when the block
+    ends well. Raises UsageError for targets that are never written (`base.output_targets`), GpuprofError when the disk
+    refuses.
     """
     target = target_of(path)
     try:
         if target.path is None:
-            with target.open() as out, handing_over(out) as whole:
-                yield whole
+            with target.open() as out, handing_over(out) as complete:
+                yield complete
             return
         remove_what_was_left(target.path)
         partial = hidden(target.path, "partial")
@@ -66,7 +67,7 @@ def move_aside(path: Path) -> None:
 
 
 def take_place(file: Path, path: Path) -> None:
-    """Give a file another name. Raises UsageError when something else than a regular file came to have it."""
+    """Gives a file another name. Raises UsageError when something other than a regular file has taken that name."""
     if os.path.lexists(path):
         check_regular(path, os.lstat(path))
     os.replace(file, path)
@@ -76,9 +77,9 @@ def take_place(file: Path, path: Path) -> None:
 def handing_over(out: BinaryIO) -> Iterator[Path]:
     """Gives a temporary name to write to; when the block ends well, the file's bytes go to `out`."""
     with temporary_folder() as folder:
-        whole = folder / "whole"
-        yield whole
-        with open(whole, "rb") as file:
+        complete = folder / "whole"
+        yield complete
+        with open(complete, "rb") as file:
             shutil.copyfileobj(file, out)
         out.flush()
 
@@ -89,9 +90,7 @@ def old_name(path: Path) -> Path:
 
 
 def hidden(path: Path, ending: str) -> Path:
-    """A name beside `path` for a file of this process that nobody else is to see. `ending`: one of ENDINGS, without the
-    dot.
-    """
+    """A name in the folder of `path` for a file of only this process. `ending`: one of ENDINGS, without the dot."""
     return Path(f"{process_beginning(path)}{os.getpid()}.{ending}")
 
 
@@ -101,8 +100,8 @@ def process_beginning(path: Path) -> Path:
 
 
 def hidden_beginning(path: Path) -> Path:
-    """How hidden names beside `path` begin, up to a dot. Of a name that leaves no room for more, a digest stands for
-    the rest.
+    """How the hidden names of `path` begin, up to a dot. The end of a name that is too long for more is replaced by a
+    digest.
     """
     name = os.fsencode(path.name)
     if len(name) > MOST_NAME_NBYTES:
@@ -112,7 +111,7 @@ def hidden_beginning(path: Path) -> Path:
 
 
 def remove_what_was_left(path: Path) -> None:
-    """Remove the hidden files beside `path` of processes that are no more."""
+    """Removes the hidden files of `path` whose processes have ended."""
     remove_left(path.parent, process_beginning(path).name)
 
 

@@ -1,13 +1,13 @@
-"""Where gpuprof keeps what makes later runs quicker: one place decides for all of it.
+"""The folders in which gpuprof caches what makes later runs quicker, chosen in one place.
 
     $GPUPROF_CACHE                                    as the user names it
     $XDG_CACHE_HOME/gpuprof, else ~/.cache/gpuprof
     $XDG_RUNTIME_DIR/gpuprof                          there until the user logs out
     gpuprof-UID in the folder for temporary files     there until the system clears it
 
-The first that can be used is taken. Machine code is executed, so its folder counts only when it belongs to this user,
-and nobody else can write to it, or rename what it lies in. Among temporary files, where everybody can make folders,
-that holds for all that is kept; the folder is no link either, and nobody else can look into it.
+The first usable one is taken. Machine code is executed, so its folder is used only when it belongs to this user, and no
+other user can write to it or rename one of its parents. Among temporary files, where every user can make folders, this
+holds for all that is cached; the folder is no link either, and no other user can read it.
 """
 
 import os
@@ -25,14 +25,16 @@ OTHERS_DO = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Candidate(NamedTuple):
-    """path: "/home/me/.cache/gpuprof". is_shared: everybody can make folders beside it. lasts: it is there tomorrow."""
+    """path: "/home/me/.cache/gpuprof". is_shared: every user can make folders in its parent. lasts: it is not removed
+    at logout or by the system.
+    """
 
     path: Path
     is_shared: bool = False
     lasts: bool = True
 
 
-class Kept(NamedTuple):
+class CacheFolder(NamedTuple):
     """A folder that can be used, and why those before it in the list cannot. lasts: it is there tomorrow."""
 
     path: Path
@@ -40,7 +42,7 @@ class Kept(NamedTuple):
     lasts: bool = True
 
 
-def kept_in(name: str, is_executed: bool) -> Kept:
+def cache_folder(name: str, is_executed: bool) -> CacheFolder:
     """The folder `name` in the first folder that can be used; it is there then. `is_executed`: what lies in it is
     machine code. Raises OSError whose text says why there is none.
     """
@@ -49,11 +51,11 @@ def kept_in(name: str, is_executed: bool) -> Kept:
         _made(folder)
         if is_executed:
             _check(folder, is_shared=False)
-        return Kept(folder)
+        return CacheFolder(folder)
     refusals = []
     for candidate in _candidates():
         try:
-            return Kept(_chosen(candidate, name, is_executed), tuple(refusals), candidate.lasts)
+            return CacheFolder(_chosen(candidate, name, is_executed), tuple(refusals), candidate.lasts)
         except OSError as error:
             refusals.append(f"{error.filename or candidate.path}: {error.strerror or error}")
     raise OSError("; ".join(refusals))
@@ -82,8 +84,8 @@ def _chosen(candidate: Candidate, name: str, is_executed: bool) -> Path:
 
 
 def _made(path: Path) -> Path:
-    """The folder, for this user alone when it was not there."""
-    with suppress(FileExistsError):  # perhaps for a moment, and somebody else's
+    """The folder, made for this user only when it did not exist."""
+    with suppress(FileExistsError):  # perhaps for a moment, and another user's
         path.mkdir(0o700, parents=True)
     if not os.access(path, os.W_OK | os.X_OK):
         raise _refusal(path, "cannot be written")
@@ -98,17 +100,17 @@ def _check(path: Path, is_shared: bool) -> None:
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if is_shared else 0))
     try:
-        found = os.fstat(handle)
+        status = os.fstat(handle)
     finally:
         os.close(handle)
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise _refusal(path, "belongs to another user")
-    if found.st_mode & (OTHERS_DO if is_shared else OTHERS_WRITE):
+    if status.st_mode & (OTHERS_DO if is_shared else OTHERS_WRITE):
         raise _refusal(path, f"others can use it (chmod {'go=' if is_shared else 'go-w'} makes it yours)")
 
 
 def _check_parents(parent: Path, is_shared: bool) -> None:
-    """Who may rename a folder can put another one in its place after it has been looked at."""
+    """Refuses parents that other users could rename: they could swap the folder between this check and its use."""
     if os.name != "posix":
         return
     for path in (parent, *parent.parents):

@@ -17,8 +17,8 @@ LARGE_NBYTES = 1 << 20
 
 
 def give_back_large_arrays() -> None:
-    """Has arrays of LARGE_NBYTES and more on pages of their own, which go back to the system with them. Only glibc
-    needs to be told.
+    """Puts arrays of LARGE_NBYTES and more on pages of their own, which go back to the system with them. Only glibc
+    needs this setting.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries may not have it, and do without
@@ -28,8 +28,8 @@ def give_back_large_arrays() -> None:
 
 @contextmanager
 def nothing_is_garbage() -> Iterator[None]:
-    """While modules are imported and tables built, all of which stay: looking through them for garbage takes a sixth of
-    a short run. May stand inside itself.
+    """Switches garbage collection off while modules are imported and tables are built, all of which stay: collecting
+    takes a sixth of a short run. The block may contain another one.
     """
     was_enabled = gc.isenabled()
     gc.disable()

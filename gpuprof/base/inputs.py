@@ -1,4 +1,4 @@
-"""The one door for files that somebody else made: only regular files, and only up to the size that their kind has.
+"""The one way to read files that others made: only regular files, and only up to the size that their kind has.
 
 A FIFO or a device could keep a reader waiting or give bytes without end. Whoever may have written a file may also have
 made it long, so its size is checked before it is read, and again while it is read: files in /proc say that they are
@@ -38,7 +38,7 @@ COSTS = Kind("table of costs", 256 * KIB, "a number of a chip is a line")
 SUPPRESSIONS = Kind("file of suppressions", 1 * MIB, "a suppression is a line")
 COMMANDS = Kind("script of the debugger", 1 * MIB, "a command is a line")
 BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
-ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
+ARRAY = Kind("array", 16 * GIB, "a launch holds it in addition to the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
 NCU_REPORT = Kind("report of Nsight Compute", 256 * MIB, "it is read whole; a launch has a few hundred KiB")
 NCU_CSV = Kind("CSV of Nsight Compute", 64 * MIB, "it is read whole; a launch has some 100 KiB")
@@ -81,19 +81,19 @@ def open_input(path: Path | str, kind: Kind) -> BinaryIO:
     return open(number, "rb")
 
 
-def check_input(path: Path | str, kind: Kind, found: os.stat_result | None = None) -> None:
-    """Raise UsageError unless the file is regular and no longer than its kind. `found`: what the system says of it, for
-    a file that is open; another program opens the others.
+def check_input(path: Path | str, kind: Kind, status: os.stat_result | None = None) -> None:
+    """Raise UsageError unless the file is regular and no longer than its kind. `status`: what the system says of it,
+    for a file that is open; another program opens the others.
     """
     try:
-        found = found or os.stat(path)
+        status = status or os.stat(path)
     except (OSError, ValueError) as error:
         raise _refusal(path, error) from None
-    if not stat.S_ISREG(found.st_mode):
-        what = next((word for is_such, word in FILE_TYPES if is_such(found.st_mode)), "no file")
+    if not stat.S_ISREG(status.st_mode):
+        what = next((word for is_such, word in FILE_TYPES if is_such(status.st_mode)), "no file")
         raise UsageError(f"{path}: is {what}; expected a regular file")
-    if found.st_size > kind.most_nbytes:
-        raise _too_long(path, kind, f"has {found.st_size:,} bytes")
+    if status.st_size > kind.most_nbytes:
+        raise _too_long(path, kind, f"has {status.st_size:,} bytes")
 
 
 def read_input(path: Path | str, kind: Kind) -> bytes:
@@ -104,7 +104,7 @@ def read_input(path: Path | str, kind: Kind) -> bytes:
             data = file.read(nbytes + 1)
             while len(data) > nbytes:  # it grows, or is one of those in /proc, which say that they are empty
                 if len(data) > kind.most_nbytes:
-                    raise _too_long(path, kind, "goes on")
+                    raise _too_long(path, kind, "continues")
                 nbytes = len(data)
                 data += file.read(PIECE_NBYTES)
         except OSError as error:
@@ -122,7 +122,7 @@ def read_input_text(path: Path | str, kind: Kind, errors: str = "strict") -> str
 
 
 def is_missing(path: Path | str) -> bool:
-    """Whether the system says that there is no such file; what it does not let us see may well be there."""
+    """True when the system says that there is no such file; a file that it does not let us see may exist."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def check_is_file(path: Path) -> None:
 
 
 def is_regular(path: Path | str) -> bool:
-    """Whether there is a regular file of this name."""
+    """True when there is a regular file of this name."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):  # a name with a zero byte is none

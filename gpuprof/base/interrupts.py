@@ -1,7 +1,8 @@
 """Signals that end a run: Ctrl-C, `kill`, and a terminal that closes.
 
-The first raises `Ended` wherever the program is, so that what is recorded is kept and what is temporary goes. While
-that happens another one changes nothing. What must be done whole stands in `whole`; an import is finished first.
+The first signal raises `Ended` wherever the program is, so that recorded data is saved and temporary files are removed.
+While that happens another one changes nothing. Work that must not be interrupted runs inside `uninterrupted`; an import
+is finished first.
 """
 
 import _thread
@@ -31,16 +32,16 @@ class Ended(KeyboardInterrupt):
 
 
 def is_ctrl_c(error: KeyboardInterrupt) -> bool:
-    """Whether it came from Ctrl-C, and no other signal."""
+    """True when the exception came from Ctrl-C and no other signal."""
     return getattr(error, "exit_code", 128 + signal.SIGINT) == 128 + signal.SIGINT
 
 
 class Stopped(BaseException):
-    """Ends a thread's work when nobody wants it any more."""
+    """Ends a thread's work when its result is no longer needed."""
 
 
 class _State:
-    """Of the main thread, the only one that Python runs handlers in."""
+    """The state of the main thread, the only one in which Python runs handlers."""
 
     def __init__(self):
         self.n_whole = 0  # blocks of `whole` around what is running
@@ -67,7 +68,7 @@ def end_at_once() -> None:
 
 
 @contextmanager
-def whole() -> Iterator[None]:
+def uninterrupted() -> Iterator[None]:
     """A signal that comes while the block runs counts at its end. Outside the main thread no signal comes."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -97,9 +98,7 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 
 def _is_ending(error: BaseException | None) -> bool:
-    """Whether an Ended, or the program's own end, is being dealt with: it is the error that is handled now, or one of
-    those that led to it.
-    """
+    """True while an Ended, or the program's own end, is being handled: `error` or one of the errors that led to it."""
     seen = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, Ended | SystemExit):

@@ -13,8 +13,8 @@ BUSY = (errno.EAGAIN, errno.EACCES)
 
 
 class Lock:
-    """One process at a time holds it. Where the file cannot be made or locked (some network file systems), everybody
-    gets it: work is then done more than once, and nobody waits for ever.
+    """A lock that one process at a time holds. Where the file cannot be made or locked (some network file systems),
+    every process gets it: work is then done more than once, and no process waits for ever.
     """
 
     def __init__(self, path: Path):
@@ -22,7 +22,7 @@ class Lock:
         self._handle: int | None = None
 
     def take(self) -> bool:
-        """Whether this process holds it now. Does not wait."""
+        """Takes the lock if it is free; returns True when this process holds it. Does not wait."""
         if fcntl is None or self._handle is not None:
             return True
         try:
@@ -39,7 +39,7 @@ class Lock:
 
     @property
     def handles(self) -> tuple[int, ...]:
-        """What a child process inherits (Popen's pass_fds) to hold the lock, too: until it ends."""
+        """The descriptors that a child process inherits (Popen's pass_fds) to hold the lock, too, until it ends."""
         return () if self._handle is None else (self._handle,)
 
     def give_up(self) -> None:

@@ -1,8 +1,8 @@
 """One writer for a file: a second run that wants it meanwhile is refused before it works.
 
-The claim is a lock (flock) on an empty hidden file beside the output. The system drops it when the process ends, in
-whatever way; the hidden file of a killed run goes when the next one ends. It holds for all users of a machine, and on
-NFS for all machines. Where the file system has no locks, nobody is refused.
+The claim is a lock (flock) on an empty hidden file in the output's folder. The system drops it when the process ends,
+in whatever way; the hidden file of a killed run is removed when the next one ends. It holds for all users of a machine,
+and on NFS for all machines. Where the file system has no locks, no run is refused.
 """
 
 import os
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuprof.base.files import hidden_beginning
-from gpuprof.base.interrupts import whole
+from gpuprof.base.interrupts import uninterrupted
 from gpuprof.base.output_targets import Target, fcntl, refused
 from gpuprof.errors import UsageError
 
@@ -20,7 +20,7 @@ FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK if fcntl else 0
 
 @contextmanager
 def claimed(target: Target) -> Iterator[None]:
-    """While the block runs nobody else claims the same file. Raises UsageError when somebody has claimed it,
+    """While the block runs no other process can claim the same file. Raises UsageError when another one has claimed it,
     GpuprofError when the system refuses.
     """
     if fcntl is None or target.path is None:
@@ -28,11 +28,11 @@ def claimed(target: Target) -> Iterator[None]:
         return
     path, descriptor = Path(f"{hidden_beginning(target.path)}lock"), None
     try:
-        with whole():
+        with uninterrupted():
             descriptor = _claim(target, path)
         yield
     finally:
-        with whole():
+        with uninterrupted():
             if descriptor is not None:
                 _release(path, descriptor)
 

@@ -1,7 +1,7 @@
-"""What a name that is to be written stands for: a regular file, there or not, or an open file that bytes go into.
+"""Targets of outputs: the name of an output leads to a regular file, which may exist, or to an open file that bytes go
+into.
 
-A link stands for what it leads to, and stays a link. Folders, devices, FIFOs and sockets are refused, except the null
-device.
+A link leads to its target, and stays a link. Folders, devices, FIFOs and sockets are refused, except the null device.
 """
 
 import os
@@ -28,7 +28,7 @@ OTHER_TYPES = {
 
 
 class Target(NamedTuple):
-    """`path`: the regular file behind all links, which is made or replaced, and `status` of the one that is there.
+    """`path`: the regular file that all links lead to, which is made or replaced; `status`: that of an existing file.
 
     Without a path the bytes go into the open file `descriptor` of this process, or without that into nothing.
     """
@@ -75,7 +75,7 @@ def refused(name: Path, error: OSError) -> GpuprofError:
 
 
 def _status(name: Path) -> os.stat_result | None:
-    """Of what a name leads to; None for nothing."""
+    """The status of the file that a name leads to; None when there is none."""
     try:
         return os.stat(name)
     except FileNotFoundError:
@@ -96,9 +96,9 @@ def _check_folder(name: Path, folder: Path) -> None:
 
 
 def _descriptor(name: Path) -> int | None:
-    """The number behind /dev/stdout, /dev/fd/N, /proc/self/fd/N, or a link to one of them.
+    """The descriptor that /dev/stdout, /dev/fd/N, /proc/self/fd/N, or a link to one of them, names.
 
-    What lies behind the number may be a regular file, which is open already and must not be replaced.
+    It may be of a regular file, which is open already and must not be replaced.
     """
     numbers = os.path.realpath("/dev/fd")
     path = os.path.join(os.getcwd(), name)

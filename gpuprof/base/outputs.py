@@ -1,4 +1,4 @@
-"""Outputs never destroy: what a command may write over, asked before it works.
+"""Outputs never destroy: which files a command may overwrite, checked before it works.
 
 A regular file is overwritten when it is empty, when it has the marks of what is written, or when it has the name of the
 text format that is written, and never when the command reads it. Anything else takes --force.
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
         return max((offset + len(mark) for offset, mark in self.marks), default=0)
 
     def is_of(self, path: Path, start: bytes) -> bool:
-        """Whether a file that begins with `start` is of this kind."""
+        """True when a file that begins with `start` is of this kind."""
         if not self.marks:
             return path.name.endswith(self.suffixes)
         start = start.removeprefix(codecs.BOM_UTF8)
@@ -42,10 +42,10 @@ class Kind(NamedTuple):
 def check_output(
     name: Path, kind: Kind, inputs: Iterable[Path] = (), force: bool = False, may_be_input: bool = False
 ) -> Target:
-    """What the name stands for. Call it before any work.
+    """Returns the target that the name leads to, once it may be written. Call it before any work.
 
     `inputs`: files that the command reads; those that are not there do no harm. `may_be_input`: the output may be one
-    of them. Raises UsageError for a file that must not be overwritten, and what `target_of` raises.
+    of them. Raises UsageError for a file that must not be overwritten, and the errors of `target_of`.
     """
     target = target_of(name)
     if target.status is None:
@@ -74,9 +74,9 @@ def _check_old(name: Path, path: Path, kind: Kind, inputs: list[Path], force: bo
 def _check_overwritten(
     name: Path, path: Path, status: os.stat_result, kind: Kind, inputs: list[Path], force: bool
 ) -> None:
-    for each in inputs:
-        if _is_same(each, status):
-            also = "" if each == name else f"is the same file as {each}, and "
+    for source in inputs:
+        if _is_same(source, status):
+            also = "" if source == name else f"is the same file as {source}, and "
             raise UsageError(f"{name}: {also}is read by this command; give another name")
     if force or not status.st_size or kind.is_of(path, _start(path, kind.n_marked)):
         return
@@ -86,7 +86,7 @@ def _check_overwritten(
 
 
 def _is_same(path: Path, status: os.stat_result) -> bool:
-    """Whether a name stands for that file: links of both kinds count."""
+    """True when a name leads to the file with this status: links of both kinds count."""
     try:
         return os.path.samestat(os.stat(path), status)
     except (OSError, ValueError):

@@ -1,4 +1,6 @@
-"""Processes: whether one is still there, how one ended, and children that do not outlive this one."""
+"""Processes: whether one is still running, how one ended, children that do not outlive this one, and standard streams
+that were closed.
+"""
 
 import ctypes
 import os
@@ -8,13 +10,17 @@ from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
+STREAMS = ("stdin", "stdout", "stderr")
+# The opposite of what each is for: a file that is to be written to stdout finds that it is closed.
+OPPOSITE_MODES = (os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)
+
 # Signals that host code dies by, and what they come from.
 _CAUSES = {
     signal.SIGSEGV: "its host code used an address that is not there: look for a null or freed pointer, an index past "
     "the end, or too small a stack (`ulimit -s`)",
     signal.SIGBUS: "its host code used an address that is not there: look for a file that shrank while it was mapped, "
     "or a full /dev/shm",
-    signal.SIGABRT: "its host code gave up: look for abort, a failed assert, or an exception that nobody catches",
+    signal.SIGABRT: "its host code gave up: look for abort, a failed assert, or an exception that is not caught",
     signal.SIGFPE: "its host code divided an integer by 0",
     signal.SIGILL: "its host code has an instruction that this processor does not know, or a trap of the compiler",
     signal.SIGKILL: "something else ended it, most often because memory ran out: try a smaller problem",
@@ -22,7 +28,7 @@ _CAUSES = {
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number, of whoever. Where it cannot be known it may well be."""
+    """True when there is a process of this number, of any user, and where it cannot be known."""
     if os.name != "posix":  # elsewhere signal 0 is no question
         return True
     try:
@@ -66,3 +72,22 @@ def why_died(program: str, code: int) -> str:
         return ""
     cause = _CAUSES.get(-code, "")
     return f"{program}: the program was ended by {how_ended(code)}{f': {cause}' if cause else ''}"
+
+
+def fill_closed_streams() -> None:
+    """Opens /dev/null for each standard stream that was closed (`>&-`): what is printed there is dropped, and no file
+    of ours gets its number. Call it before any file is opened.
+    """
+    for number, (name, flags) in enumerate(zip(STREAMS, OPPOSITE_MODES, strict=True)):
+        if not _is_open(number):
+            os.open(os.devnull, flags)  # takes the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

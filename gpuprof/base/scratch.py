@@ -10,23 +10,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
 
-from gpuprof.base.interrupts import whole
+from gpuprof.base.interrupts import uninterrupted
 from gpuprof.base.processes import is_running
 
 
 @contextmanager
 def temporary_folder(inside: str | None = None) -> Iterator[Path]:
-    """A new folder of this user's alone in `inside`, or else where temporary files go."""
+    """A new folder, for this user only, in `inside` or else where temporary files go."""
     where = inside or tempfile.gettempdir()
     remove_left_folders(where)
     folder = None
     try:
-        with whole():
+        with uninterrupted():
             folder = Path(tempfile.mkdtemp(prefix=f"{_beginning()}{os.getpid()}-", dir=where))
             _folders.add(folder)
         yield folder
     finally:
-        with whole():
+        with uninterrupted():
             if folder:
                 _remove(folder)
 
@@ -63,6 +63,6 @@ def _remove(folder: Path) -> None:
 
 @atexit.register
 def remove_own_folders() -> None:
-    """Those of this process that are still there: the block that used one did not end before the process did."""
+    """Removes this process's folders that still exist: the block that used one did not end before the process did."""
     for folder in list(_folders):
         _remove(folder)

@@ -1,7 +1,7 @@
-"""What the program is doing, for whoever shows it: the stages that are open, the outermost first.
+"""The stages of work that are open, the outermost first, for displays of progress.
 
-Work opens a stage and counts in it. Nothing here prints or waits, and nobody's results depend on it. Any thread may
-look.
+Work opens a stage and counts in it. Nothing here prints or waits, and no result depends on it. Any thread may read the
+stages.
 """
 
 import time
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Stage:
-    """Work under way. `what`: "compiling saxpy.cu". `done` of `of` `unit` are over; `of` is None where nobody knows how
-    many there will be, `unit` is "" where nothing is counted.
+    """Work under way. `what`: "compiling saxpy.cu". `done` of `of` `unit` are complete; `of` is None where the number
+    is not known in advance, `unit` is "" where nothing is counted.
 
     `each`: the unit in the singular, where the stages inside are the work of one of them ("launch 2 of 3").
-    `look`: brings the numbers up to date; whoever shows them calls it.
+    `look`: brings the numbers up to date; the display calls it.
     `cycles`, `warp_instructions`: done so far; 0 where they mean nothing. `place`: what runs now, "spin.cu:7".
     `since`: time.monotonic() of its beginning.
     """
@@ -38,7 +38,7 @@ class Stage:
 
 
 _open: list[Stage] = []
-_told: list[Callable[[], None]] = []
+_listeners: list[Callable[[], None]] = []
 
 
 @contextmanager
@@ -58,8 +58,8 @@ def stage(
     finally:
         _open.remove(made)
         if not _open:
-            for tell in _told:
-                tell()
+            for notify in _listeners:
+                notify()
 
 
 def counted(items: Sequence[T], what: str, unit: str) -> Iterator[T]:
@@ -73,17 +73,17 @@ def counted(items: Sequence[T], what: str, unit: str) -> Iterator[T]:
 def open_stages() -> tuple[Stage, ...]:
     """The stages that are open, their numbers up to date."""
     stages = tuple(_open)
-    for each in stages:
-        if each.look:
-            each.look(each)
+    for open_stage in stages:
+        if open_stage.look:
+            open_stage.look(open_stage)
     return stages
 
 
 @contextmanager
-def told_when_idle(tell: Callable[[], None]) -> Iterator[None]:
-    """Calls `tell` whenever the last open stage ends: then the screen belongs to somebody else."""
-    _told.append(tell)
+def notified_when_idle(notify: Callable[[], None]) -> Iterator[None]:
+    """Calls `notify` whenever the last open stage ends: from then on other output uses the screen."""
+    _listeners.append(notify)
     try:
         yield
     finally:
-        _told.remove(tell)
+        _listeners.remove(notify)

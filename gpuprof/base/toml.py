@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote, in time that grows with its length."""
+"""Reads TOML that others wrote, in time that grows linearly with its length."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ MOST_BITS = 1024  # of an integer: Python writes none of thousands of digits
 
 
 def read_toml(path: Path, kind: Kind) -> dict[str, Any]:
-    """A file's tables. Raises UsageError for a file that `open_input` refuses, ValueError for what is no TOML."""
+    """The file's tables. Raises UsageError for a file that `open_input` refuses, ValueError where it is no TOML."""
     text = read_input_text(path, kind)
     if LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MOST_PARTS} parts")

@@ -1,7 +1,8 @@
-"""Phrases that several rooms write alike."""
+"""Phrases and the version, which several rooms write alike."""
 
 import difflib
 from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 LEAST_LIKENESS = 0.7  # ours, of difflib: `colect` is collect and not compile
 
@@ -35,12 +36,20 @@ def percent0(share: float) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
-    """ "did you mean collect?" for what is near to words that are known, in any case; "" where none is."""
-    spelled = {each.lower(): each for each in known}
+    """ "did you mean collect?" for a word that resembles known ones, in any case; "" where none is."""
+    spelled = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(word.lower(), sorted(spelled), n=most, cutoff=LEAST_LIKENESS)
-    return f"did you mean {' or '.join(spelled[each] for each in near)}?" if near else ""
+    return f"did you mean {' or '.join(spelled[candidate] for candidate in near)}?" if near else ""
 
 
 def base_name(path: str) -> str:
     """The file's name without its folders, whichever way the compiler wrote them."""
     return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def installed_version() -> str:
+    """The version of the installed gpuprof; "0" for a checkout that was never installed."""
+    try:
+        return version("gpuprof")
+    except PackageNotFoundError:
+        return "0"

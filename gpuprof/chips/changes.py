@@ -1,4 +1,4 @@
-"""Chips with other numbers, as flags ask for them: convenient names, and texts that stand for numbers."""
+"""Chips with other numbers, as flags request them: convenient names, and numbers as texts."""
 
 import re
 from collections.abc import Mapping
@@ -43,20 +43,20 @@ def chip_with(chip: Chip, changes: Mapping[str, Value]) -> Chip:
     """The chip with other numbers, by convenient names. Raises UsageError that names the chip, the flag and the key."""
     if not changes:
         return chip
-    place = f"chip {chip.name} with " + " ".join(f"--param {name}={value}" for name, value in changes.items())
+    origin = f"chip {chip.name} with " + " ".join(f"--param {name}={value}" for name, value in changes.items())
     plain = {}
     for name, value in changes.items():
         field_name, factor = field_and_factor(name)
         if field_name in plain:
-            raise UsageError(f"{place}: {field_name} is given twice")
+            raise UsageError(f"{origin}: {field_name} is given twice")
         if factor > 1 and not isinstance(value, str):
             value = int(value * factor) if value * factor == int(value * factor) else value * factor
         plain[field_name] = value
-    return altered(chip, plain, place)
+    return altered(chip, plain, origin)
 
 
 def renamed_with(chip: Chip, changes: Mapping[str, Value]) -> Chip:
-    """As `chip_with`, and the chip's name says so: "a100 (clock_mhz=1095)"."""
+    """Like `chip_with`, with the changes in the chip's name: "a100 (clock_mhz=1095)"."""
     if not changes:
         return chip
     shown = ", ".join(f"{name}={value}" for name, value in changes.items())

@@ -1,4 +1,4 @@
-"""What a chip file may say: one row per number, with its unit, the range of values that make sense, and its meaning.
+"""The numbers of a chip file: one row per number, with its unit, the range of values that make sense, and its meaning.
 
 A cycle is one of the SM's core clock. "Per partition" is per quarter of an SM that has a scheduler of its own.
 """
@@ -51,12 +51,12 @@ FIELDS = (
     Field("register_word_cycles", "int", "cycles", 0, 4,
         "that a bank of the register file takes to read a word of a warp; 0: reading never holds anything up"),
     Field("register_window_cycles", "int", "cycles", 1, 16,
-        "from the cycle in which an instruction comes to the register file to the last in which it may read"),
+        "from the cycle in which an instruction reaches the register file to the last in which it may read"),
     Field("meet_cycles", "int", "cycles", 1, 64, "from a place where lanes meet to the warp's next issue, at least"),
     Field("exit_cycles", "int", "cycles", 1, 64,
         "from a warp's exit until it is gone or waits for its stores, at least"),
     Field("barrier_cycles", "int", "cycles", 1, 200,
-        "from the last arrival at a barrier to the first issue behind it, at least"),
+        "from the last arrival at a barrier to the first issue after it, at least"),
     Field("barrier_lsu_cycles", "float", "cycles per SM", 0.25, 32,
         "a warp's arrival at a barrier in the load/store unit, in turn with accesses to memory"),
     Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block, or one without outstanding stores"),
@@ -73,16 +73,16 @@ FIELDS = (
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
     Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache, a hit in the next one"),
-    Field("constant_l15_lines", "int", "lines per SM", 1, 65536, "the cache behind the constant cache"),
+    Field("constant_l15_lines", "int", "lines per SM", 1, 65536, "the second-level constant cache"),
     Field("constant_l15_line_nbytes", "int", "bytes", 64, 1024, "a line of that cache"),
     Field("constant_cold_cycles", "int", "cycles", 1, 5000, "miss in both"),
     # Memory instructions.
     Field("mio_gap_cycles", "int", "cycles", 1, 64, "from a memory instruction to the warp's next one, at least"),
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the address unit"),
     Field("l1_queue_depth", "int", "per partition", 1, 1024,
-        "accesses to global memory behind the address unit that wait for the load/store unit"),
+        "accesses to global memory that have left the address unit and wait for the load/store unit"),
     Field("mio_queue_depth", "int", "per partition", 1, 1024,
-        "other memory instructions behind the address unit that wait for the load/store unit"),
+        "other memory instructions that have left the address unit and wait for the load/store unit"),
     Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after service"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
     Field("lsu_cycles", "float", "cycles per SM", 0.25, 32,
@@ -120,7 +120,7 @@ FIELDS = (
     Field("l2_fill_cycles", "float", "cycles", 0, 64,
         "time of a slice to evict a line of whose sectors the DRAM gives what stores have left out"),
     Field("l2_fetch_nbytes", "int", "bytes", 32, 128,
-        "what a miss fetches of the DRAM, aligned, a power of two: 32 is the sector alone"),
+        "what a miss fetches of the DRAM, aligned, a power of two: 32 is only the sector"),
     Field("l2_near_cycles", "int", "cycles", 64, 2000, "load to use, L2 hit in the SM's own half"),
     Field("l2_far_cycles", "int", "cycles", 64, 4000,
         "load to use, L2 hit in the other half; as l2_near_cycles when there is one half"),
@@ -139,7 +139,7 @@ FIELDS = (
     Field("cas_passes", "int", "passes", 1, 16,
         "time of a compare-and-swap in the atomic units, shared and L2, in units of other atomics"),
     Field("tlb_entries", "int", "per SM", 0, 1024,
-        "translations in the TLB of an SM, behind its L1; 0: unknown, misses cost nothing"),
+        "translations in the TLB of an SM, after its L1; 0: unknown, misses cost nothing"),
     Field("tlb_page_nbytes", "int", "bytes", 4096, 1 << 34, "memory that one translation covers, a power of two"),
     Field("tlb_miss_cycles", "int", "cycles", 0, 5000, "added latency of a miss in the TLB of an SM"),
     Field("l2_tlb_entries", "int", "translations", 0, 65536,
@@ -171,7 +171,7 @@ FIELDS = (
     Field("launch_cycles", "int", "cycles", 64, 100000,
         "from the end of a launch's predecessors, or the host's request, to its first block's turn"),
     Field("grid_overhead_cycles", "int", "cycles", 0, 50000,
-        "what a launch takes beside its blocks: the front end before the first one's turn, and the end; part of "
+        "the cycles of a launch besides its blocks: the front end before the first block, and the end; part of "
         "launch_cycles where launches follow each other"),
     Field("max_active_grids", "int", "grids", 1, 1024,
         "grids that can have running blocks or blocks waiting for room; further grids are pending"),
@@ -216,12 +216,12 @@ BYPASSES = (
 )  # fmt: skip
 BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "added latency to a reader of another kind")
 
-# Cycles from the first arrival at a barrier to the first issue behind it, when this number of warps of a block arrive
-# as fast as they can.
+# Cycles from the first arrival at a barrier to the first issue after it, when this number of warps of a block arrive as
+# fast as they can.
 BARRIERS = ("warps_1", "warps_2", "warps_4", "warps_8", "warps_16")
 BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier")
 
-# Cycles between the issue slots of an instruction that takes several; "other" stands for the classes not named.
+# Cycles between the issue slots of an instruction that takes several; "other" is for the classes not named.
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
 CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "distance between issue slots of one instruction")
 

@@ -13,9 +13,19 @@ from typing import Any
 
 from gpuprof.base.inputs import CHIP, is_missing
 from gpuprof.base.toml import read_toml
-from gpuprof.chips.clock import dram_cycles_at
 from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES, Field
 from gpuprof.errors import UsageError
+
+
+def dram_cycles_at(clock_mhz: float, dram_cycles: int, l2_far_cycles: int, stated_at_mhz: float) -> int:
+    """Converts `dram_cycles` from cycles at `stated_at_mhz` to cycles at `clock_mhz`, both of the SMs' clock.
+
+    The way to the L2 and back takes the same cycles at any clock. Beyond it the time is the DRAM's, which has its own
+    clock, and stays the same in nanoseconds. `dram_gbytes_per_s`, `dram_row_cycle_ns` and `dram_row_open_ns` are
+    already stated in time.
+    """
+    return l2_far_cycles + round((dram_cycles - l2_far_cycles) * clock_mhz / stated_at_mhz)
+
 
 FOLDER = Path(__file__).parent
 LINE_NBYTES = 128  # of the L1 and the L2
@@ -80,21 +90,21 @@ def load_chip(name: str | Path) -> Chip:
     return _build(path, _read(path, seen=()))
 
 
-def described(description: Mapping[str, Any], place: str) -> Chip:
-    """The inverse of `Chip.describe`. Raises UsageError, with `place` in front, for what describes no chip."""
+def described(description: Mapping[str, Any], origin: str) -> Chip:
+    """The inverse of `Chip.describe`. Raises UsageError, with `origin` in front, for what describes no chip."""
     name = description.get("name")
     if not isinstance(name, str):
-        raise UsageError(f"{place}: the chip has no name")
+        raise UsageError(f"{origin}: the chip has no name")
     if name in list_chips() and load_chip(name).describe() == description:
         return load_chip(name)
     data = {key: value for key, value in description.items() if key != "name"}
-    _check_keys(place, data)
-    return replace(_build(Path(place), data), name=name)
+    _check_keys(origin, data)
+    return replace(_build(Path(origin), data), name=name)
 
 
-def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) -> Chip:
+def altered(chip: Chip, changes: Mapping[str, int | float | str], origin: str) -> Chip:
     """The chip with other numbers, by name ("sms", "latency.alu"). Another `clock_mhz` changes `dram_cycles` as well,
-    unless it is given. Raises UsageError, with `place` in front, for a number that is wrong.
+    unless it is given. Raises UsageError, with `origin` in front, for a number that is wrong.
     """
     values = dict(chip.values)
     tables = {table: dict(getattr(chip, table)) for table in (*TABLES, *OPTIONAL_TABLES)}
@@ -102,21 +112,21 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) ->
         table, _, entry = name.rpartition(".")
         field = field_of(name)
         if field is None:
-            raise UsageError(f"{place}: unknown key {name!r}{_similar(name)}")
+            raise UsageError(f"{origin}: unknown key {name!r}{_similar(name)}")
         if table in OPTIONAL_TABLES and not tables[table]:
-            raise UsageError(f"{place}: {name}: {chip.name} has no {table}")
-        (tables[table] if table else values)[entry] = _checked(place, name, field, value)
+            raise UsageError(f"{origin}: {name}: {chip.name} has no {table}")
+        (tables[table] if table else values)[entry] = _checked(origin, name, field, value)
     named = set(changes)
     if "clock_mhz" in changes and "dram_cycles" not in changes:
         values["dram_cycles"] = _dram_cycles_at(values["clock_mhz"], chip.values)
         named.add("dram_cycles")
-    changed = replace(chip, values=values, **tables, sources={**chip.sources, **dict.fromkeys(named, place)})
-    _check_together(place, changed)
+    changed = replace(chip, values=values, **tables, sources={**chip.sources, **dict.fromkeys(named, origin)})
+    _check_together(origin, changed)
     return changed
 
 
 def field_of(name: str) -> Field | None:
-    """The row that says what a number may be, by its name in a file: "sms", "latency.alu"."""
+    """The row of a number, by its name in a file: "sms", "latency.alu"."""
     table, _, entry = name.rpartition(".")
     return _fields_of(table).get(entry) if table else BY_NAME.get(name)
 
@@ -138,8 +148,8 @@ def _dram_cycles_at(clock_mhz: float, numbers: Mapping[str, Any]) -> int:
 def _similar(name: str) -> str:
     entries = [f"{table}.{entry}" for table in (*TABLES, *OPTIONAL_TABLES) for entry in _fields_of(table)]
     known = ["inherits", *BY_NAME, *entries]
-    found = [full for full in known if full.endswith(f".{name}")] or difflib.get_close_matches(name, known, 3)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    similar = [full for full in known if full.endswith(f".{name}")] or difflib.get_close_matches(name, known, 3)
+    return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
 
 def _path_of(name: str | Path) -> Path:
@@ -157,9 +167,9 @@ def _path_of(name: str | Path) -> Path:
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     """The file's tables, laid over those it inherits."""
     if Path(os.path.realpath(path)) in seen:
-        raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
+        raise UsageError(f"{path}: inherits itself, through {' and '.join(p.name for p in seen)}")
     if len(seen) > MOST_ANCESTORS:
-        raise UsageError(f"{path}: inherits by way of more than {MOST_ANCESTORS} chip files")
+        raise UsageError(f"{path}: the chain of `inherits` is longer than {MOST_ANCESTORS} chip files")
     if is_missing(path):
         raise UsageError(f"{path}: there is no such chip file")
     try:
@@ -283,10 +293,10 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         raise UsageError(
             f"{path}: shared_nbytes is {chip.shared_nbytes}, which leaves no L1 of l1_nbytes {chip.l1_nbytes}"
         )
-    room = chip.l1_nbytes - chip.shared_nbytes if chip.l1_shared_pool else chip.l1_nbytes
-    if room < LINE_NBYTES * chip.l1_ways:
+    l1_nbytes = chip.l1_nbytes - chip.shared_nbytes if chip.l1_shared_pool else chip.l1_nbytes
+    if l1_nbytes < LINE_NBYTES * chip.l1_ways:
         raise UsageError(
-            f"{path}: l1_nbytes leaves {room} bytes of L1, less than one set of l1_ways = {chip.l1_ways} lines"
+            f"{path}: l1_nbytes leaves {l1_nbytes} bytes of L1, less than one set of l1_ways = {chip.l1_ways} lines"
         )
     if chip.l2_nbytes < LINE_NBYTES * chip.l2_slices:
         raise UsageError(

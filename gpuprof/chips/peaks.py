@@ -26,7 +26,9 @@ UNITS: dict[str, tuple[tuple[str, ...], Callable[..., float]]] = {
 
 
 class Resource(NamedTuple):
-    """What a launch can use up. `per_cycle` gives the peak work of a cycle, of the numbers with these names."""
+    """A resource that a launch can saturate. `per_cycle` computes the peak work of a cycle from the chip's numbers with
+    these names.
+    """
 
     name: str
     label: str  # on pages
@@ -111,7 +113,7 @@ class Peak(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """In the resource's unit."""
+        """The peak rate, in the resource's unit."""
         return self.per_cycle * self.factor
 
 
@@ -119,14 +121,14 @@ def peaks_of(chip: Mapping[str, Any]) -> dict[str, Peak]:
     """Peaks by the name of the resource, from a chip's description (`Chip.describe`); without the resources whose
     numbers it lacks.
     """
-    found = {}
+    peaks = {}
     for resource in RESOURCES:
         to_unit, factor = UNITS[resource.unit]
         numbers = [_number(chip, name) for name in resource.numbers]
         others = [_number(chip, name) for name in to_unit]
         if None not in (*numbers, *others):
-            found[resource.name] = Peak(resource.per_cycle(*numbers), factor(*others))
-    return found
+            peaks[resource.name] = Peak(resource.per_cycle(*numbers), factor(*others))
+    return peaks
 
 
 def _number(chip: Mapping[str, Any], name: str) -> float | None:

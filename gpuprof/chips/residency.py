@@ -11,8 +11,8 @@ NUMBERS = (
 
 
 def block_limits(chip: Mapping[str, int], threads: int, registers: int, shared_nbytes: int) -> dict[str, int]:
-    """Blocks of `threads` threads, each with so many registers, that fit an SM by each resource alone: "warps",
-    "blocks", "registers" and "shared". `shared_nbytes` are asked for; `chip` has NUMBERS.
+    """Blocks of `threads` threads, each with so many registers, that fit an SM by each single resource: "warps",
+    "blocks", "registers" and "shared". `shared_nbytes` are the requested bytes; `chip` has NUMBERS.
     """
     warps = -(-threads // chip["warp_lanes"])
     shared = allocated_shared_nbytes(chip, shared_nbytes)
@@ -25,7 +25,7 @@ def block_limits(chip: Mapping[str, int], threads: int, registers: int, shared_n
 
 
 def allocated_shared_nbytes(chip: Mapping[str, int], nbytes: int) -> int:
-    """What a block takes that asks for `nbytes` of shared memory."""
+    """The bytes allocated to a block that requests `nbytes` of shared memory."""
     return _round_up(nbytes + chip["shared_reserved_nbytes"], chip["shared_granularity"])
 
 

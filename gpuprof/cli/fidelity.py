@@ -40,9 +40,9 @@ def command(given: Given):
     The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
     model.
     """
-    from gpuprof.chips.fidelity import stored
+    from gpuprof.chips.fidelity import model_figures
 
-    chips = _chosen(given.chip_name, stored.chips())
+    chips = _chosen(given.chip_name, model_figures.chips())
     if given.format_ != "text":
         click.echo({"csv": csv_text, "json": json_text}[given.format_](chips), nl=False)
         return
@@ -63,7 +63,7 @@ def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
 
 def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.chips.fidelity.missing import MISSING
-    from gpuprof.chips.fidelity.stored import SOURCES, model_version, summary
+    from gpuprof.chips.fidelity.model_figures import SOURCES, model_version, summary
 
     lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels follow.", ""]
     for chip in chips if tables else ():
@@ -81,7 +81,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
 
 
 def figures(chip: str) -> list[str]:
-    from gpuprof.chips.fidelity.stored import rows_of
+    from gpuprof.chips.fidelity.model_figures import rows_of
 
     cells = [HEADING]
     for row in rows_of(chip):
@@ -106,13 +106,13 @@ KERNEL_HEADING = ("launch", "card", "kind", "compiler", "published", "model", "r
 
 def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
     """Whole kernels that were measured on real cards: by chip, and each of them for `tables`."""
-    from gpuprof.chips.fidelity import kernels
+    from gpuprof.chips.fidelity import published_kernels
 
-    rows = [row for row in kernels.rows() if row.chip in chips]
+    rows = [row for row in published_kernels.rows() if row.chip in chips]
     lines = ["Kernels measured on real cards: cycles of the model and published ones"]
     if not rows:
         return [*lines, "none on this chip"]
-    known = kernels.ratios(rows)
+    known = published_kernels.ratios(rows)
     if tables:
         cells = [KERNEL_HEADING]
         for row in rows:
@@ -123,8 +123,10 @@ def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
         lines += columns(cells, text_columns={0, 1, 2, 3, 7, 8})
         lines.append("")
     cells = [("chip", "kind", "compiler", "launches", "mean", "median ratio", "90 % within")]
-    for (chip, kind, compiler), found in kernels.by(lambda row: (row.chip, row.kind, row.compiler), rows).items():
-        of_kind = kernels.spread(found)
+    for (chip, kind, compiler), found in published_kernels.by(
+        lambda row: (row.chip, row.kind, row.compiler), rows
+    ).items():
+        of_kind = published_kernels.spread(found)
         if of_kind.rows:
             numbers = (f"{100 * of_kind.mean:.0f} %", f"{of_kind.median_ratio:.2f}", f"{100 * of_kind.p90:.0f} %")
             cells.append((chip, kind, compiler, str(of_kind.rows), *numbers))
@@ -165,7 +167,7 @@ def wrapped(label: str, text: str, indent: int) -> str:
 
 
 def csv_text(chips: tuple[str, ...]) -> str:
-    from gpuprof.chips.fidelity.stored import COLUMNS, rows_of
+    from gpuprof.chips.fidelity.model_figures import COLUMNS, rows_of
     from gpuprof.report.formats import cell, csv_of
 
     rows = ([cell(value) for value in (*row, rounded(row.difference))] for chip in chips for row in rows_of(chip))
@@ -179,12 +181,12 @@ def rounded(part: float | None) -> float | None:
 def json_text(chips: tuple[str, ...]) -> str:
     import json
 
-    from gpuprof.chips.fidelity import kernels
+    from gpuprof.chips.fidelity import published_kernels
     from gpuprof.chips.fidelity.missing import MISSING
-    from gpuprof.chips.fidelity.stored import SOURCES, model_version, rows_of, summary
+    from gpuprof.chips.fidelity.model_figures import SOURCES, model_version, rows_of, summary
 
-    compared = [row for row in kernels.rows() if row.chip in chips]
-    known = kernels.ratios(compared)
+    compared = [row for row in published_kernels.rows() if row.chip in chips]
+    known = published_kernels.ratios(compared)
     found = {
         "version": 2,
         "model_version": model_version(),

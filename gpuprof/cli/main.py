@@ -10,7 +10,7 @@ from typing import TextIO
 import click
 
 from gpuprof.base.interrupts import Ended
-from gpuprof.base.streams import fill_closed_streams
+from gpuprof.base.processes import fill_closed_streams
 from gpuprof.base.wording import suggestion
 from gpuprof.cli.options.renamed import new_spelling
 from gpuprof.errors import CompileError, GeneratorError, GpuprofError, ScriptError, UsageError

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from gpuprof.base.folders import kept_in
+from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running
 from gpuprof.compile.module import PtxModule
@@ -33,7 +33,7 @@ _VARIABLES = (
 
 def folder() -> Path:
     """Raises OSError when there is none that can be used."""
-    return kept_in("ptx", is_executed=False).path
+    return cache_folder("ptx", is_executed=False).path
 
 
 def environment() -> dict[str, str]:

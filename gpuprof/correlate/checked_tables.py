@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 
-from gpuprof.chips.draws import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draw_units import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.findings import wrong_severities
 from gpuprof.correlate.trace_tables import wrong_tables

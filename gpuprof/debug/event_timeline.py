@@ -16,7 +16,7 @@ from gpuprof.debug.thread import Focus
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.trace_log import trace as traced
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.errors import KernelFault
 
 

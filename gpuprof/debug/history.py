@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.core.device_launches import Launched
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.watch.duplicate import duplicate
 from gpuprof.emulate.watched_chunk import WatchedChunk
 

@@ -14,7 +14,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import Executed
-from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.listener import WatchRequests
 from gpuprof.emulate.watched_chunk import WatchedChunk
 from gpuprof.errors import DebugError, KernelFault
 
@@ -33,7 +33,7 @@ class Replayer:
         self.timeline, self.number = timeline, number
         self.entry = timeline.entries[number]
         self.code = timeline.code_of(self.entry.launch)
-        self.wanted = Wanted(frozenset(range(len(self.code.instructions))), state=True)
+        self.wanted = WatchRequests(frozenset(range(len(self.code.instructions))), state=True)
         self.now = event - 1  # the event that is about to happen
         self.last: Executed | None = None
         self.quiet_until = quiet_until

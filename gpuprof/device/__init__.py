@@ -1,4 +1,4 @@
-"""What the host asks of the GPU: memory, loaded modules, launches as text, and the command stream.
+"""The host's requests to the GPU: memory, loaded modules, launches as text, and the command stream.
 
 Memory (`memory`) is one arena from 0x7_0000_0000 on. Generic addresses have windows of 4 GiB besides: shared memory at
 0x7E00_0000_0000, local memory at 0x7F00_0000_0000. Loaded code starts at 0x10_0000; a program counter fits 32 bits.

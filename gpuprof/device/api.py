@@ -42,8 +42,9 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 
 
 class Executor(Protocol):
-    """Does what commands say, one after the other. `n_launches`: Launch commands carried out so far. `place_of_call`
-    gives where the host is ("app.cu:15: cudaFree"), "" where nobody knows: errors of the host are told with it.
+    """Carries out commands, one after the other. `n_launches`: Launch commands carried out so far. `place_of_call`
+    returns the host's location ("app.cu:15: cudaFree"), "" where it is unknown: errors of the host are reported with
+    it.
     """
 
     n_launches: int
@@ -58,21 +59,21 @@ class Executor(Protocol):
         """The program of PTX that the caller has compiled."""
 
     def submit(self, command: cmd.Command) -> Any:
-        """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that
-        asked.
+        """Carries out a command and returns the result that the command's docstring describes. What it raises comes out
+        of the call that asked.
         """
 
     def add_trace_generator(self, generator: Any, where: str = "") -> None:
         """A gpuprof.trace.TraceGenerator watches launches from now on."""
 
     def remove_trace_generator(self, generator: Any) -> None:
-        """It watches no more; what was asked before is done."""
+        """Detaches a trace generator; earlier requests are carried out first."""
 
     def finish(self) -> None:
         """No command follows: waits for all that was asked."""
 
     def drop(self) -> None:
-        """No command follows, and nobody waits for what was asked last: it ends where it stands."""
+        """Abandons the last requests: no command follows and no result is needed, so running work stops at once."""
 
 
 class Device:
@@ -177,7 +178,7 @@ class Device:
         tasks.
         """
         task = Task(self.submit, next(self._task_numbers), name)
-        above = cmd.NOBODY if parent is None else parent.identifier
+        above = cmd.NO_TASK if parent is None else parent.identifier
         self.submit(
             cmd.TaskBegin(name, task.identifier, above, row.name if row else "", is_command_buffer=is_command_buffer)
         )
@@ -204,13 +205,13 @@ class Device:
         if len(rules) > 1:
             raise UsageError(f"virtual task {name!r}: give one of kernel, writes and starts")
         task = Task(self.submit, next(self._task_numbers), name, is_virtual=True)
-        above = cmd.NOBODY if parent is None else parent.identifier
+        above = cmd.NO_TASK if parent is None else parent.identifier
         key, pattern = rules[0] if rules else ("", "")
         self.submit(cmd.TaskBegin(name, task.identifier, above, "", True, key, pattern))
         return task
 
     def last_task(self) -> Task:
-        """The launch, copy or wait that was asked for last, as a task."""
+        """The most recently requested launch, copy or wait, as a task."""
         task = Task(self.submit, next(self._task_numbers), "the last task")
         self.submit(cmd.Identify(task.identifier))
         return task
@@ -241,7 +242,7 @@ class Device:
     def launch(
         self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str
     ) -> Any:
-        """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel
+        """Checks a launch and submits it; returns the executor's result. Raises UsageError when it does not fit kernel
         or chip.
         """
         params = parameter_block(function, values)
@@ -254,12 +255,12 @@ class Module:
     def __init__(self, device: Device, path: Path, instantiate: Sequence[str] = (), compiler: str | None = None):
         self._device, self._path, self._compiler = device, path, compiler
         self._loaded: list[LoadedModule] = []
-        self._found: dict[str, tuple[LoadedModule, Function]] = {}  # by the names asked for
+        self._found: dict[str, tuple[LoadedModule, Function]] = {}  # by the requested names
         self._load(device.executor.compile(path, tuple(instantiate), compiler))
 
     @property
     def kernels(self) -> list[str]:
-        """Names of the kernels it has, as in the source. A template instance is among them once it was asked for."""
+        """Names of the kernels it has, as in the source. A template instance is among them once it was requested."""
         names = (
             function.display for module in self._loaded for function in module.program.functions if function.is_kernel
         )
@@ -267,7 +268,7 @@ class Module:
 
     @property
     def sources(self) -> dict[str, str]:
-        """Path -> text of the source files it was compiled from, as far as they were kept."""
+        """Path -> text of the source files it was compiled from, as far as they were stored."""
         return {path: text for module in self._loaded for path, text in module.program.sources.items()}
 
     def __getitem__(self, name: str) -> "Kernel":
@@ -399,7 +400,7 @@ def _extent(value: Any, what: str) -> Extent:
 
 
 def integer(value: Any, what: str) -> int:
-    """The value as Python's. Raises UsageError for what is no integer."""
+    """The value as Python's. Raises UsageError for a value that is no integer."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise UsageError(f"{what} must be an integer, not {value!r}")
     return int(value)

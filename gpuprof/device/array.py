@@ -73,7 +73,7 @@ class DeviceArray:
     def free(self) -> None:
         """Gives the memory back. Arrays that are not freed stay until the device goes."""
         if self._is_part:
-            raise UsageError(f"{self!r} is part of another allocation and cannot be freed alone")
+            raise UsageError(f"{self!r} is part of another allocation and cannot be freed separately")
         self._submit(cmd.Free(self.address))
 
     def as_argument(self) -> ArrayValue:
@@ -120,16 +120,16 @@ class DeviceArray:
         self._submit(cmd.CopyIn(address, content.tobytes()))
 
     def reshape(self, *shape: Any) -> "DeviceArray":
-        """The same memory with another shape; one length may be -1."""
-        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
-        new = np.broadcast_to(np.uint8(0), self.shape).reshape(wanted).shape
+        """An array of the same memory with another shape; one length may be -1."""
+        new_shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
+        new = np.broadcast_to(np.uint8(0), self.shape).reshape(new_shape).shape
         return DeviceArray(self._submit, self.address, new, self.dtype, self.name, is_part=True)
 
     def ravel(self) -> "DeviceArray":
         return self.reshape(-1)
 
     def split(self, section: int) -> "list[DeviceArray]":
-        """Pieces of `section` rows each, the last of what is left."""
+        """Pieces of `section` rows each; the last has the rest."""
         return [self[first : first + section] for first in range(0, self.shape[0], section)]
 
     def is_c_contiguous(self) -> bool:
@@ -146,10 +146,10 @@ class DeviceArray:
     def _place(self, index: tuple[int, ...]) -> int:
         """The address of `a[index]`, where fewer numbers than dimensions name a row."""
         lengths = self.shape[: len(index)]
-        place = np.ravel_multi_index(
+        index_of_element = np.ravel_multi_index(
             tuple(range(length)[number] for number, length in zip(index, lengths, strict=True)), lengths
         )
-        return self.address + int(place) * math.prod(self.shape[len(index) :]) * self.dtype.itemsize
+        return self.address + int(index_of_element) * math.prod(self.shape[len(index) :]) * self.dtype.itemsize
 
     def __iter__(self):
         raise TypeError("a device array cannot be iterated; use copy_to_host()")
@@ -167,12 +167,12 @@ class DeviceArray:
 
 
 def type_text(dtype: np.dtype, shape: tuple[int, ...]) -> str:
-    """ "float32[64,64]"."""
+    """A type and shape as text: "float32[64,64]"."""
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
 def host_array(value: Any) -> np.ndarray:
-    """A C-ordered, little-endian numpy array of what the user gave. Raises UsageError for Python objects."""
+    """A C-ordered, little-endian numpy array of the user's values. Raises UsageError for Python objects."""
     array = np.asarray(value)
     return np.ascontiguousarray(array, plain_dtype(array.dtype)).reshape(array.shape)
 

@@ -1,6 +1,6 @@
-"""The command stream: everything a program asks of the GPU, one plain value each, in the order asked.
+"""The command stream: all requests of a program to the GPU, one plain value each, in their order.
 
-What a command gives back when it is carried out is written beside it. Streams are numbers, 0 the default one.
+Each command's text says what it returns when it is carried out. Streams are numbers, 0 the default one.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Free:
 
 @dataclass(frozen=True)
 class FreeLater:
-    """The allocation that starts at `address` is no longer the program's once what was asked of a stream so far is done
+    """The allocation that starts at `address` is no longer the program's once all earlier requests on a stream are done
     (cudaFreeAsync). A Free gives it back.
     """
 
@@ -114,7 +114,7 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
     # it may start when the launch before it on the stream lets it (programmatic dependent launch)
     dependent: bool = False
-    is_timed: bool = True  # False: it is emulated alone, between what comes before and after, and takes no time
+    is_timed: bool = True  # False: it is only emulated, between the requests before and after it, and takes no time
 
     @property
     def n_blocks(self) -> int:
@@ -142,8 +142,8 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Shader:
-    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in by whoever
-    carries out the draw.
+    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in when the
+    draw is carried out.
     """
 
     module: LoadedModule
@@ -165,7 +165,7 @@ class Draw:
     name: str = ""
 
     def shader(self, stage: str) -> Shader | None:
-        return next((each for each in self.shaders if each.interface.stage == stage), None)
+        return next((shader for shader in self.shaders if shader.interface.stage == stage), None)
 
     vertex = property(lambda self: self.shader("vertex"))
     hull = property(lambda self: self.shader("hull"))
@@ -186,7 +186,7 @@ class Resolve:
 
 @dataclass(frozen=True)
 class Event:
-    """Marks the present end of a stream: the event happens when what was asked before it on that stream is done."""
+    """Marks the present end of a stream: the event happens when all earlier requests on that stream are done."""
 
     event: int
     stream: int = 0
@@ -216,8 +216,8 @@ class NonBlocking:
 
 @dataclass(frozen=True)
 class Wait:
-    """Later work on `stream` (or on the host, when HOST) waits for the event (or for EVERYTHING). Of everything, the
-    program may rely on what was asked of stream `of` alone. When the host waits, gives the present GPU cycle (int).
+    """Later work on `stream` (or on the host, when HOST) waits for the event (or for EVERYTHING). Of EVERYTHING, the
+    program may rely only on the requests on stream `of`. When the host waits, gives the current GPU cycle (int).
     """
 
     event: int
@@ -227,19 +227,17 @@ class Wait:
 
 @dataclass(frozen=True)
 class SetSampler:
-    """Sets registers of the sampler, by name, for what is launched from now on; a filter is text. Gives all that are in
-    force (dict).
-    """
+    """Sets registers of the sampler, by name, for later launches; a filter is text. Returns all settings (dict)."""
 
     registers: tuple[tuple[str, int | str], ...]
 
 
-NOBODY = -1  # as an identifier: no task has it
+NO_TASK = -1  # as an identifier: no task has it
 
 
 @dataclass(frozen=True)
 class TaskBegin:
-    """What is asked up to the matching TaskEnd is a part of the task. Tasks nest.
+    """Begins a task: the requests up to the matching TaskEnd are parts of it. Tasks nest.
 
     identifier: what later commands call the task. parent: the identifier of the task that it is a part of, in place of
     the innermost one that is open. row: the name of its row, "" the host's. A virtual task holds nothing by itself:
@@ -248,8 +246,8 @@ class TaskBegin:
     """
 
     name: str
-    identifier: int = NOBODY
-    parent: int = NOBODY
+    identifier: int = NO_TASK
+    parent: int = NO_TASK
     row: str = ""
     is_virtual: bool = False
     rule: str = ""
@@ -262,15 +260,15 @@ class TaskEnd:
     """Ends the innermost task, or the virtual one with the identifier."""
 
     name: str
-    identifier: int = NOBODY
+    identifier: int = NO_TASK
 
 
 @dataclass(frozen=True)
 class CallBegin:
-    """A call of a program's begins: what is asked up to its CallEnd is a part of it.
+    """Begins a call of a program: the requests up to its CallEnd are parts of it.
 
-    file, line: where it stands, "" and 0 where that is unknown. thread: of the host, from 0. begin_ns: of the host's
-    time. identifier: what later commands call its task.
+    file, line: its source location, "" and 0 where that is unknown. thread: of the host, from 0. begin_ns: of the
+    host's time. identifier: what later commands call its task.
     """
 
     name: str
@@ -278,7 +276,7 @@ class CallBegin:
     line: int
     thread: int
     begin_ns: int
-    identifier: int = NOBODY
+    identifier: int = NO_TASK
 
 
 @dataclass(frozen=True)
@@ -295,15 +293,15 @@ class CallEnd:
 
 @dataclass(frozen=True)
 class Identify:
-    """The launch, copy, fill or wait that was asked for last has this identifier from now on."""
+    """Gives the most recently requested launch, copy, fill or wait an identifier."""
 
     identifier: int
 
 
 @dataclass(frozen=True)
 class Relate:
-    """States relations of a task to others, by their identifiers, through a buffer where its address is given; or to
-    buffers alone, for the kinds that are of these (relate.kinds).
+    """States relations of a task to others, by their identifiers, through a buffer where its address is given; or only
+    to buffers, for the kinds that relate to them (relate.kinds).
     """
 
     kind: str

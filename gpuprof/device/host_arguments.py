@@ -1,4 +1,4 @@
-"""What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel
+"""The arguments of a Python call as launch values. A plain numpy array is copied in, and back out when the kernel
 writes it.
 """
 
@@ -50,13 +50,13 @@ class HostArguments:
         self.values.append(self._value(param, argument))
 
     def copy_back(self) -> None:
-        """Puts what the kernel wrote into the host's arrays."""
+        """Copies the kernel's results into the host's arrays."""
         for array, address in self._written:
             data = self._submit(cmd.CopyOut(address, array.nbytes))
             array[...] = np.frombuffer(data, array.dtype.newbyteorder("<")).reshape(array.shape)
 
     def release(self) -> None:
-        """Frees the temporary copies."""
+        """Frees the temporary copies of numpy arrays."""
         for address in self._temporary:
             self._submit(cmd.Free(address))
         self._temporary.clear()

@@ -1,4 +1,4 @@
-"""Images: what the handles of textures and surfaces stand for.
+"""Images, to which the handles of textures and surfaces refer.
 
 An image is a view of ordinary global memory. Rows follow each other without padding (hardware tiles them, see
 docs/model.md): texel (layer, z, y, x) of a level is at address + (((layer * depth + z) * height + y) * width + x) *
@@ -13,7 +13,7 @@ from gpuprof.errors import UsageError
 
 
 class ImageElement(NamedTuple):
-    """One channel of a texel. `data_type` is OpenCL's number for it, which PTX queries give."""
+    """The type of one channel of a texel. `data_type` is OpenCL's number for it, which PTX queries return."""
 
     dtype: np.dtype
     data_type: int
@@ -53,7 +53,7 @@ class TextureOptions(NamedTuple):
 
 
 class Level(NamedTuple):
-    """One mipmap level, in texels."""
+    """The address and extents, in texels, of one mipmap level."""
 
     address: int
     width: int
@@ -80,7 +80,7 @@ class Image(NamedTuple):
 
     @property
     def is_float(self) -> bool:
-        """Whether a fetch gives f32 values, which can be filtered."""
+        """True when a fetch returns f32 values, which can be filtered."""
         return self.element[0] == "f" or self.read == "normalized"
 
     def level_nbytes(self, level: int) -> int:
@@ -89,7 +89,7 @@ class Image(NamedTuple):
 
 
 def check_image(image: Image) -> bool:
-    """Whether it is one that `texture.image_of` could have made, as far as the image alone shows it."""
+    """True when `texture.image_of` could have made the image, as far as the image itself shows."""
     return (
         image.element in IMAGE_ELEMENTS
         and image.geometry in GEOMETRIES

@@ -34,21 +34,25 @@ def find_kernel(program: Program, name: str) -> Function:
 
 
 def has_kernel(program: Program, name: str) -> bool:
-    """Whether a program has a kernel (or several) of a name."""
+    """True when a program has a kernel (or several) of a name."""
     return bool(_matches(program, name))
 
 
 def means_kernel(name: str, function: Function) -> bool:
-    """Whether a name is a kernel's: its symbol, or its name in the source, with or without the namespace."""
-    wanted = normalised(name)
-    return function.name == name or _means(wanted, function.display) or _means(wanted, _unqualified(function.display))
+    """True when a name is a kernel's: its symbol, or its name in the source, with or without the namespace."""
+    requested = normalised(name)
+    return (
+        function.name == name
+        or _means(requested, function.display)
+        or _means(requested, _unqualified(function.display))
+    )
 
 
 def find_instance(program: Program, name: str) -> Function:
     """The template instance that a program was compiled for, though its arguments may be written otherwise: constants,
     type aliases.
 
-    Raises UsageError when it cannot be told from the program's other instances.
+    Raises UsageError when it cannot be distinguished from the program's other instances.
     """
     base = _template(name)[0]
     instances = [
@@ -67,21 +71,21 @@ def _kernels(program: Program) -> list[Function]:
 
 def _matches(program: Program, name: str) -> list[Function]:
     """The kernels a name may mean; the most exact reading that means any counts."""
-    kernels, wanted = _kernels(program), normalised(name)
+    kernels, requested = _kernels(program), normalised(name)
     return (
         [kernel for kernel in kernels if kernel.name == name]
-        or [kernel for kernel in kernels if normalised(kernel.display) == wanted]
-        or [kernel for kernel in kernels if _means(wanted, kernel.display)]
-        or [kernel for kernel in kernels if _means(wanted, _unqualified(kernel.display))]
+        or [kernel for kernel in kernels if normalised(kernel.display) == requested]
+        or [kernel for kernel in kernels if _means(requested, kernel.display)]
+        or [kernel for kernel in kernels if _means(requested, _unqualified(kernel.display))]
     )
 
 
-def _means(wanted: str, display: str) -> bool:
-    """Whether a name is a kernel's, default template arguments left out and types spelled otherwise: "scan<4u>",
+def _means(requested: str, display: str) -> bool:
+    """True when a name is a kernel's, with default template arguments left out and types spelled otherwise: "scan<4u>",
     "scan<4, int>".
     """
-    (base, arguments), (wanted_base, wanted_arguments) = _template(display), _template(wanted)
-    return base == wanted_base and arguments[: len(wanted_arguments)] == wanted_arguments
+    (base, arguments), (requested_base, requested_arguments) = _template(display), _template(requested)
+    return base == requested_base and arguments[: len(requested_arguments)] == requested_arguments
 
 
 def _template(name: str) -> tuple[str, list[str]]:
@@ -127,9 +131,9 @@ def _unqualified(display: str) -> str:
     return display[start:]
 
 
-def _not_found(module: str, wanted: str, names: list[str]) -> str:
+def _not_found(module: str, requested: str, names: list[str]) -> str:
     if not names:
-        return f"{module} has no kernel {wanted}; it has no kernels at all"
-    text = f"{module} has no kernel {wanted}; it has {', '.join(names)}"
-    near = get_close_matches(wanted, names, n=1)
+        return f"{module} has no kernel {requested}; it has no kernels at all"
+    text = f"{module} has no kernel {requested}; it has {', '.join(names)}"
+    near = get_close_matches(requested, names, n=1)
     return text + (f". Did you mean {near[0]}?" if near else "")

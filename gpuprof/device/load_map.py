@@ -1,9 +1,8 @@
-"""Where the modules of a run lie in the code's address space.
+"""The addresses of the modules of a run in the code's address space.
 
 Usually one follows the other from FIRST_LOAD_BASE on, each at the start of a page with an empty page before it. They
-can start elsewhere, or lie at
-random: then each is a multiple of both instruction caches away from its usual place. They are direct-mapped, so the
-same lines collide as usual, and the cycles stay what they are.
+can start elsewhere, or be placed at random: then each is a multiple of both instruction caches away from its usual
+address. The caches are direct-mapped, so the same lines collide as usual, and the cycles stay the same.
 """
 
 from hashlib import sha256

@@ -49,16 +49,16 @@ class Allocation:
 
 
 class Shadow(Protocol):
-    """Somebody who keeps which bytes of global memory have a value: told of what the host does."""
+    """A record of which bytes of global memory have a value: it is notified of the host's actions."""
 
     def undefine(self, address: int, nbytes: int) -> None:
-        """They have none: memory is new, and nobody has said what is in it."""
+        """Marks bytes as undefined: memory is new, and nothing was written to it."""
 
     def define(self, address: int, nbytes: int) -> None:
-        """They have one."""
+        """Marks bytes as defined."""
 
     def copy(self, destination: int, source: int, nbytes: int) -> None:
-        """They are as those of the source; the two may overlap."""
+        """Copies the marks of the source's bytes; the two may overlap."""
 
 
 class AddressSpace:
@@ -75,8 +75,8 @@ class AddressSpace:
         has_fixed_gaps: bool = False,
     ):
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
-        used in place of one that grows. `alignment`: of allocations, a multiple of 256. `has_fixed_gaps`: nobody
-        may move allocations farther apart, as they have to be where others were.
+        used in place of one that grows. `alignment`: of allocations, a multiple of 256. `has_fixed_gaps`: gaps between
+        allocations must not grow, since these have to be where others were.
         """
         self.limit_nbytes, self.alignment, self._guard_nbytes = limit_nbytes, alignment, GUARD_NBYTES
         self._has_fixed_gaps = has_fixed_gaps
@@ -115,12 +115,12 @@ class AddressSpace:
     @property
     def on_chip(self) -> np.ndarray:
         """int64 (k, 2): first address and end of each live allocation on the chip, ascending."""
-        found = [(allocation.address, allocation.end) for allocation in self._live if allocation.is_on_chip]
-        return np.array(found, np.int64).reshape(-1, 2)
+        ranges = [(allocation.address, allocation.end) for allocation in self._live if allocation.is_on_chip]
+        return np.array(ranges, np.int64).reshape(-1, 2)
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """The live allocations, ascending."""
+        """The live allocations, by ascending address."""
         return tuple(self._live)
 
     def at(self, address: int) -> Allocation | None:
@@ -131,13 +131,13 @@ class AddressSpace:
         return self._live[index]
 
     def take_new(self) -> list[Allocation]:
-        """What was allocated since this was asked for last, in that order, and is live."""
+        """The live allocations made since the last call, in that order."""
         new, self._new = self._new, []
-        return [each for each in new if self.at(each.address) is each]
+        return [allocation for allocation in new if self.at(allocation.address) is allocation]
 
-    def keep_apart(self, nbytes: Iterable[int]) -> None:
-        """Gaps between allocations have at least so many bytes from now on, and where that is more than none, memory
-        that was freed rests for a time: somebody looks for uses of it. Before the first allocation.
+    def separate_allocations(self, nbytes: Iterable[int]) -> None:
+        """Makes gaps between allocations have at least so many bytes from now on; where that is more than none, freed
+        memory is reused late, so that uses of it are found. To be called before the first allocation.
         """
         assert not self._live, "a gap has the length that it was made with"
         if not self._has_fixed_gaps:
@@ -205,23 +205,23 @@ class AddressSpace:
         allocation holds them all.
         """
         index = self._checked_index(address, nbytes, "write")
-        whole = self._arena[index : index + nbytes].reshape(-1, len(pattern))
-        whole[:] = np.frombuffer(pattern, np.uint8)
+        patterns = self._arena[index : index + nbytes].reshape(-1, len(pattern))
+        patterns[:] = np.frombuffer(pattern, np.uint8)
         for shadow in self.shadows:
             shadow.define(address, nbytes)
 
     def has(self, address: int, data: bytes | memoryview) -> bool:
-        """Whether these bytes are at `address` already. Raises DeviceMemoryError unless one allocation holds them."""
+        """True when these bytes are at `address` already. Raises DeviceMemoryError unless one allocation holds them."""
         index = self._checked_index(address, len(data), "read")
         return np.array_equal(self._arena[index : index + len(data)], _as_bytes(data))
 
     @property
     def written_nbytes(self) -> int:
-        """Bytes from the arena's begin on that may have been written; those behind them are zero."""
+        """The number of bytes from the arena's start that may have been written; those after them are zero."""
         return self._used_top - GLOBAL_BASE
 
     def bookkeeping(self) -> tuple:
-        """Which allocations there are, for `restore`; not what they hold."""
+        """The state of the allocations, for `restore`, without their contents."""
         return (list(self._live), list(self._new), dict(self._freed), list(self._holes), self._top, self._used_top,
                 self.used_nbytes)  # fmt: skip
 
@@ -236,7 +236,7 @@ class AddressSpace:
         self._checked_index(address, nbytes, verb)
 
     def describe(self, address: int) -> str:
-        """Where an address lies, in words: which allocation it is in, or which is nearest and how far."""
+        """A text on the location of an address: the allocation that holds it, or the nearest one and the distance."""
         for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local"), (PARAM_WINDOW, "parameter")):
             if window <= address < window + WINDOW_NBYTES:
                 return f"0x{address:x} is byte {address - window} of the {space} memory window"
@@ -251,22 +251,22 @@ class AddressSpace:
         ) + self._was_freed(address)
 
     def was_freed(self, address: int) -> bool:
-        """Whether an allocation began at an address, and no other does now."""
+        """True when an allocation began at an address, and no other does now."""
         return address in self._freed
 
     def are_null(self, addresses: np.ndarray) -> np.ndarray:
-        """Which of some addresses, int64, are an index into a null pointer."""
+        """bool: the addresses, int64, that are an index into a null pointer."""
         return (addresses >= 0) & (addresses < NULL_PAGE_NBYTES)
 
     def were_freed(self, addresses: np.ndarray) -> np.ndarray:
-        """Which of some addresses in no allocation, int64, were in one that has been freed."""
+        """bool: the addresses, int64, in no allocation, that were in one that has been freed."""
         freed = np.zeros(addresses.shape, np.bool_)
         for allocation in self._freed.values():
             freed |= (addresses >= allocation.address) & (addresses < allocation.end)
         return freed
 
     def _taken_nbytes(self, nbytes: int) -> int:
-        """With the gap behind it."""
+        """The bytes of an allocation with the gap after it."""
         return -(-(nbytes + self._guard_nbytes) // self.alignment) * self.alignment
 
     def _start_and_end(self) -> tuple[np.ndarray, np.ndarray]:
@@ -308,8 +308,8 @@ class AddressSpace:
         return address
 
     def _clear(self, address: int, nbytes: int) -> None:
-        """Zeroes what was used before; memory that never was is zero, and touching it would make the host provide
-        it.
+        """Zeroes memory that was used before; memory that never was is zero, and touching it would make the host
+        provide it.
         """
         start, end = address - GLOBAL_BASE, min(address + nbytes, self._used_top) - GLOBAL_BASE
         if start < end:
@@ -333,7 +333,7 @@ class AddressSpace:
         )
 
     def _rest(self, start: int, end: int) -> None:
-        """A range is free: at once, or when enough others have been freed behind it."""
+        """Frees a range: at once, or when enough others have been freed after it."""
         if self._resting is None:
             self._return_range(start, end)
             return
@@ -349,7 +349,7 @@ class AddressSpace:
             self._return_range(start, end)
 
     def _rests_too_much(self, nbytes: int) -> bool:
-        """Whether there may be no room for an allocation because of what rests."""
+        """True when there may be no room for an allocation because of freed ranges that are not reused yet."""
         if not self._resting:
             return False
         return not self._grows and self._top + nbytes - GLOBAL_BASE > len(self._arena)

@@ -1,4 +1,4 @@
-""".npy files: the header says what the file must be, byte for byte, before room is made for its array.
+""".npy files: the header must describe the file byte for byte before memory for its array is allocated.
 
  0            6        8            10 or 12
 +------------+--------+------------+----------------------------+------------------+
@@ -55,9 +55,9 @@ def read_npy(path: Path, shape: tuple[int, ...], check_type: Callable[[np.dtype]
         check_type(header.dtype.newbyteorder("="))
         if header.shape != shape:
             raise UsageError(f"{path}: has the shape {brief(header.shape)}, not {list(shape)}")
-        nbytes, there = math.prod(shape) * header.dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
-        if there != nbytes:
-            raise UsageError(f"{path}: has {there:,} bytes of numbers, where its header says {nbytes:,}")
+        nbytes, rest_nbytes = math.prod(shape) * header.dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+        if rest_nbytes != nbytes:
+            raise UsageError(f"{path}: has {rest_nbytes:,} bytes of numbers, where its header says {nbytes:,}")
         values = np.frombuffer(file.read(nbytes), header.dtype)
     return values.reshape(shape, order="F" if header.is_fortran else "C")
 

@@ -8,18 +8,18 @@ from gpuprof.base.compared_results import Result
 from gpuprof.base.stages import stage
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.data import array_seed, make_array
+from gpuprof.device.array_contents import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launching.argument_values import (
-    NOTHING_WANTED,
+    NOTHING_REQUESTED,
     Argument,
     ArraySpec,
     HandleValue,
     LaunchRequest,
     NamedArray,
+    RequestedResults,
     TextureSpec,
-    Wanted,
 )
 from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.launching.config import checked
@@ -51,7 +51,7 @@ def run_requests(
     *,
     seed: int = 0,
     folder: Path = Path(),
-    wanted: Wanted = NOTHING_WANTED,
+    requested: RequestedResults = NOTHING_REQUESTED,
 ) -> LaunchArrays:
     """Launches in order, sharing named arrays, and compares and saves results. `seed` is for random data; .npy files of
     launches are looked up from `folder`.
@@ -60,7 +60,7 @@ def run_requests(
     before any has run; GpuprofError when the disk refuses a result.
     """
     check_requests(device, module, requests)
-    plan = plan_results(requests, [module[request.kernel].function for request in requests], wanted, folder)
+    plan = plan_results(requests, [module[request.kernel].function for request in requests], requested, folder)
     arrays = LaunchArrays()
     with stage("making the arrays"):
         for launch, request in enumerate(requests):
@@ -83,11 +83,11 @@ def run_requests(
 
 
 def _handle_results(arrays: LaunchArrays, plan: ResultPlan, after: int | None, index: int) -> None:
-    """Compares and saves what is wanted after a request; after all of them for None. `index`: of the last launch."""
+    """Compares and saves the arrays of a request; after all requests for None. `index`: of the last launch."""
     for comparison in plan.comparisons_after(after):
-        arrays.results.append(compare_array(comparison, arrays[comparison.found.array], index))
+        arrays.results.append(compare_array(comparison, arrays[comparison.array.array], index))
     for save in plan.saves_after(after):
-        save_array(save, arrays[save.found.array])
+        save_array(save, arrays[save.array.array])
 
 
 def check_requests(device: Device, module: Module, requests: Sequence[LaunchRequest]) -> None:
@@ -106,8 +106,8 @@ def _place_of(request: LaunchRequest) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        place = f"{request.place}: " if request.place else ""
-        raise UsageError(f"{place}{error}\n    {request.text}") from None
+        origin = f"{request.place}: " if request.place else ""
+        raise UsageError(f"{origin}{error}\n    {request.text}") from None
 
 
 def _check_request(device: Device, module: Module, request: LaunchRequest, declared: dict[str, ArraySpec]) -> None:

@@ -1,7 +1,7 @@
 """The sampler of a GPU, as a script sets it: `gpu.sampler.period_cycles = 512`, `with
 gpu.sampler.only(block=range(16)): ...`.
 
-What is set holds for launches asked for from then on. Values are checked where the command is carried out.
+Settings hold for all later launches. Values are checked where the command is carried out.
 """
 
 import shlex
@@ -18,7 +18,7 @@ Plain = int | str
 class Sampler:
     """Its registers are attributes (`period_cycles`, `mode`, `seed`, ...; `registers` has all of them).
 
-    `set`, `filter`, `only`, `on` and `off` may stand in a `with`: at its end the registers are as they were before.
+    `set`, `filter`, `only`, `on` and `off` may be used in a `with`: at its end the registers are as they were before.
     """
 
     def __init__(self, submit: Callable[[cmd.Command], Any]):
@@ -51,28 +51,30 @@ class Sampler:
         self._submit(cmd.SetSampler(tuple((name, _plain(name, value)) for name, value in registers.items())))
         return Before(self, {name: before[name] for name in registers})
 
-    def filter(self, **wanted: Any) -> "Before":
+    def filter(self, **conditions: Any) -> "Before":
         """Only these samples, of those that there would be: `filter(sm="0-3,7", block=range(16))`; `filter()` takes
         all.
 
         Keys are those of `gpuprof collect --filter`; values are numbers, ranges, lists of these, or text as it is
         written there.
         """
-        return self.set(filter=shlex.join(_words(wanted)))
+        return self.set(filter=shlex.join(_words(conditions)))
 
-    def only(self, **wanted: Any) -> "Before":
-        """Narrows the filter in force: what is given here in place of that key, or beside the others."""
-        kept = [
-            word for word in shlex.split(self.registers["filter"]) if _key(word) not in {_key(key) for key in wanted}
+    def only(self, **conditions: Any) -> "Before":
+        """Narrows the filter in force: a key given here replaces its value, or is added to the others."""
+        retained = [
+            word
+            for word in shlex.split(self.registers["filter"])
+            if _key(word) not in {_key(key) for key in conditions}
         ]
-        return self.set(filter=shlex.join([*kept, *_words(wanted)]))
+        return self.set(filter=shlex.join([*retained, *_words(conditions)]))
 
     def on(self) -> "Before":
-        """Ends `off`."""
+        """Switches sampling on again, after `off`."""
         return self.only(off=False)
 
     def off(self) -> "Before":
-        """No samples."""
+        """Switches sampling off."""
         return self.only(off=True)
 
 
@@ -96,16 +98,16 @@ def _plain(name: str, value: Any) -> Plain:
         return value
     if _is_number(value):
         return value.__index__()
-    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list | tuple) and all(isinstance(element, str) for element in value):
         return ",".join(value)
     raise UsageError(f"the sampler's register {name} takes a number or text, not {value!r}")
 
 
-def _words(wanted: dict[str, Any]) -> list[str]:
+def _words(conditions: dict[str, Any]) -> list[str]:
     """The filter of these keys, a word each; a key that is False has none."""
     return [
         _key(key) if value is True else f"{_key(key)}={_value(key, value)}"
-        for key, value in wanted.items()
+        for key, value in conditions.items()
         if value is not False
     ]
 
@@ -123,7 +125,7 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, range) and value.step == 1 and len(value):
         return f"{value[0]}-{value[-1]}"
     if isinstance(value, list | tuple | set | frozenset | range) and len(value):
-        return ",".join(_value(key, each) for each in value)
+        return ",".join(_value(key, element) for element in value)
     number = getattr(value, "number", None)  # of a stream
     if _is_number(number):
         return str(number)

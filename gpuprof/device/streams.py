@@ -13,7 +13,7 @@ Submit: TypeAlias = Callable[[cmd.Command], Any]
 
 
 class Stream:
-    """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream.
+    """A queue of work: requests on one stream are carried out in order. Number 0 is the default stream.
 
     Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number
     goes first. `non_blocking`: a program may not rely on an order between the stream and the default one.
@@ -27,7 +27,7 @@ class Stream:
             submit(cmd.NonBlocking(number))
 
     def synchronize(self) -> None:
-        """Waits for everything asked so far. As in CUDA, a program may rely on what was asked of this stream alone."""
+        """Waits for all requests so far. As in CUDA, a program may rely only on those on this stream."""
         self._submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST, of=self.number))
 
     @contextmanager
@@ -66,13 +66,13 @@ class Event:
         self._submit(cmd.Wait(self.number, stream_number(stream)))
 
     def synchronize(self) -> None:
-        """Waits for the event."""
+        """Waits until the event is recorded."""
         self._check_recorded()
         self._submit(cmd.Wait(self.number, cmd.HOST))
 
     def query(self) -> bool:
-        """Whether it was recorded: whoever asks finds everything before it done, for simulated time does not pass while
-        the host asks.
+        """True when the event was recorded: all work before it is complete then, for simulated time does not pass
+        during the query.
         """
         return self._recorded
 

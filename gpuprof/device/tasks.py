@@ -1,4 +1,4 @@
-"""Tasks of the Python face: what a script says of parts of its work, and how they are related."""
+"""Tasks of the Python face: a script's names for parts of its work, and the relations between them."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ Submit: TypeAlias = Callable[[cmd.Command], Any]
 
 
 class Row:
-    """A row of tasks beside those of the host and the streams: a thread of the script, say."""
+    """A row of tasks in addition to those of the host and the streams: a thread of the script, say."""
 
     def __init__(self, name: str):
         self.name = name
@@ -22,7 +22,7 @@ class Row:
 
 
 class Task:
-    """Anything with a beginning and an end: a part of a script, or the launch or copy that was asked for last."""
+    """Anything with a beginning and an end: a part of a script, or the most recently requested launch or copy."""
 
     def __init__(self, submit: Submit, identifier: int, name: str, is_virtual: bool = False):
         self._submit, self.identifier, self.name, self._is_virtual = submit, identifier, name, is_virtual
@@ -32,7 +32,7 @@ class Task:
         docs/relations.md) another task, or each of several, through an array; or that it "produces" or "consumes" an
         array, or several. Raises UsageError for another kind.
         """
-        tasks, arrays = _parted(others)
+        tasks, arrays = _tasks_and_arrays(others)
         if via is not None:
             arrays = (via, *arrays)
         self._submit(
@@ -69,14 +69,14 @@ def state(task: Task, relations: Mapping[str, Related | None]) -> None:
             task.relate(kind, others)
 
 
-def _parted(others: Related) -> tuple[tuple[Task, ...], tuple[DeviceArray, ...]]:
+def _tasks_and_arrays(others: Related) -> tuple[tuple[Task, ...], tuple[DeviceArray, ...]]:
     """Tasks and arrays, one of them or several."""
-    each = (others,) if isinstance(others, Task | DeviceArray) else tuple(others)
-    for other in each:
+    given = (others,) if isinstance(others, Task | DeviceArray) else tuple(others)
+    for other in given:
         if not isinstance(other, Task | DeviceArray):
             raise UsageError(f"a task is related to tasks and arrays, not to {other!r}")
-    tasks = tuple(other for other in each if isinstance(other, Task))
-    return tasks, tuple(other for other in each if isinstance(other, DeviceArray))
+    tasks = tuple(other for other in given if isinstance(other, Task))
+    return tasks, tuple(other for other in given if isinstance(other, DeviceArray))
 
 
 def _described(name: str, value: Any) -> tuple[str, str]:

@@ -48,7 +48,8 @@ class Im2col:
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor in device memory and the box that one copy moves. Raises UsageError for what the hardware would refuse.
+    """A tensor in device memory and the box that one copy moves. Raises UsageError for a map that the hardware would
+    refuse.
 
     `array`: anything with `address`, `shape` and `dtype`, such as a DeviceArray; `shape`, `strides` (bytes) and
     `element` ("f16", "bf16", "tf32",
@@ -72,7 +73,7 @@ class TensorMap:
 
     def __str__(self) -> str:
         """The map as a launch's text shows it."""
-        extents, box = ("x".join(map(str, each)) for each in (self.shape or self.array.shape, self.box))
+        extents, box = ("x".join(map(str, lengths)) for lengths in (self.shape or self.array.shape, self.box))
         return f"tensor map of {self._element()}[{extents}], box {box or 'im2col'}"
 
     def encode(self) -> bytes:

@@ -50,7 +50,7 @@ DEFAULTS = TextureOptions()
 
 
 def make_texture(submit: Submit, arrays: Sequence[DeviceArray], options: TextureOptions = DEFAULTS) -> Texture:
-    """A texture over device arrays. Raises UsageError for what is none."""
+    """A texture over device arrays. Raises UsageError for any other value."""
     image = image_of(arrays, options)
     handle = pack_handle(submit(cmd.MakeImage(image)), sampler_of_options(options))
     return Texture(handle, tuple(arrays), image.name)
@@ -127,7 +127,7 @@ def device_arrays(to_device, arrays) -> list[DeviceArray]:
     """The arrays of a texture, copied in where they are not on the device yet; one array or a list of mipmap levels."""
     given = (
         arrays
-        if isinstance(arrays, list | tuple) and all(isinstance(each, np.ndarray | DeviceArray) for each in arrays)
+        if isinstance(arrays, list | tuple) and all(isinstance(array, np.ndarray | DeviceArray) for array in arrays)
         else [arrays]
     )
-    return [each if isinstance(each, DeviceArray) else to_device(each) for each in given]
+    return [array if isinstance(array, DeviceArray) else to_device(array) for array in given]

@@ -5,11 +5,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.emulate.bulk import operations, tiles
+from gpuprof.emulate.bulk import bulk_copies, tiles
 from gpuprof.emulate.collectives import barriers, cluster, control, mbarrier, services, warp
 from gpuprof.emulate.collectives.control import End, build_fall
 from gpuprof.emulate.collectives.rendezvous import Members, members_of_block
-from gpuprof.emulate.core.graph import OrderedGraph
+from gpuprof.emulate.core.convergence_order import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
@@ -45,7 +45,7 @@ FAMILIES = (
     surface,
     mbarrier,
     cluster,
-    operations,
+    bulk_copies,
     tensor,
     fragments,
 )  # fmt: skip
@@ -57,9 +57,9 @@ ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.EN
 def _builder(op: Opcode):
     table = ENDS if ends_block(op) else SEMANTICS
     of_type = (op.semantics, *op.types[:1])
-    found = table[of_type] if of_type in table else table.get(op.semantics)
-    assert found, f"{op.name}: nothing under gpuprof/emulate computes {op.semantics!r}"
-    return found
+    builder = table[of_type] if of_type in table else table.get(op.semantics)
+    assert builder, f"{op.name}: nothing under gpuprof/emulate computes {op.semantics!r}"
+    return builder
 
 
 BUILDERS = tuple(_builder(op) for op in TABLE)  # by opcode number
@@ -93,7 +93,7 @@ class Block(NamedTuple):
 
 
 class CompiledModule:
-    """Blocks by index, each built when first asked for; `pool` grows with them."""
+    """A module's blocks by index, each built on first use; `pool` grows with them."""
 
     def __init__(self, code: np.ndarray, load_base: int, const_base: int):
         self.graph = OrderedGraph(code)
@@ -102,9 +102,9 @@ class CompiledModule:
         self.ranks: dict[int, int] = {}
         self.block_of_rank: dict[int, int] = {}
         self._prepared: set[int] = set()  # first instructions of kernels
-        asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
+        special_registers = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
         self.uses_system_shared = any(
-            name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist())
+            name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(special_registers).tolist())
         )
 
     def prepare(self, first_instruction: int, functions) -> None:
@@ -119,8 +119,8 @@ class CompiledModule:
             if entry in done:
                 continue
             done.add(entry)
-            found = self._add_function(entry, functions)
-            entries.extend(found)
+            new_blocks = self._add_function(entry, functions)
+            entries.extend(new_blocks)
 
     def _add_function(self, entry: int, functions) -> list[int]:
         """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function
@@ -151,7 +151,7 @@ _compiled: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def compiled(module) -> CompiledModule:
-    """The compiled form of a device.module.LoadedModule, kept as long as the module is."""
+    """The compiled form of a device.module.LoadedModule, cached as long as the module exists."""
     if module not in _compiled:
         _compiled[module] = CompiledModule(module.code, module.load_base, module.const_base)
     return _compiled[module]
@@ -177,9 +177,9 @@ def build_block(block: BasicBlock, env: Env) -> Block:
             ops.append(build_op(inst, env))
     end = BUILDERS[block.last.op.number](block, env) if last_is_end else build_fall(block, env)
     fresh = [code for code in defined if code not in needs] + scratch_codes(block)
-    places = range(block.first, block.after)
-    spins = any(at in env.spins for at in places)
-    takes = any(at in env.takes for at in places) and env.graph.is_in_loop(block.index)
+    indexes = range(block.first, block.after)
+    spins = any(at in env.spins for at in indexes)
+    takes = any(at in env.takes for at in indexes) and env.graph.is_in_loop(block.index)
     return Block(
         block.index,
         block.first,
@@ -198,8 +198,8 @@ def build_block(block: BasicBlock, env: Env) -> Block:
 
 
 def scratch_codes(block: BasicBlock) -> list[int]:
-    """Scratch rows a block may write: for results that nobody wants and for guarded instructions."""
-    found: set[int] = set()
+    """Scratch rows that a block may write: for unused results and for guarded instructions."""
+    codes: set[int] = set()
     for inst in block.instructions:
         for slot in ("dst", "c", "e"):
             spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
@@ -207,8 +207,8 @@ def scratch_codes(block: BasicBlock) -> list[int]:
                 continue
             file = FILES.index(spec.lstrip(">")[0])
             if inst.guard != PT or getattr(inst, slot) in (RZ, PT):
-                found.update([file * 256 + TRASH, file * 256 + TRASH_P2] if file == 2 else [file * 256 + TRASH])
-    return sorted(found)
+                codes.update([file * 256 + TRASH, file * 256 + TRASH_P2] if file == 2 else [file * 256 + TRASH])
+    return sorted(codes)
 
 
 def build_op(inst: Instruction, env: Env) -> Op:
@@ -237,7 +237,7 @@ def build_result(inst: Instruction, env: Env) -> Op:
                 run(lanes)
         else:
             run(lanes)
-        # Whole rows are computed and the wanted lanes kept: to leave lanes out, numpy would copy the rows.
+        # Complete rows are computed and only the active lanes stored: to leave lanes out, numpy would copy the rows.
         for (kind, to), (_, scratch) in later:
             np.copyto(lanes.v[kind][to], lanes.v[kind][scratch], where=held)
 

@@ -1,11 +1,11 @@
 """Runs whole blocks together until all their lanes have exited, a segment of their trace at a time.
 
-Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest
-in the program's order) runs one basic block at a time. Groups that meet at the same place become one.
+Lanes at the same position form a group; the group that has advanced least (deepest call first, then earliest in the
+program's order) runs one basic block at a time. Groups that meet at the same position become one.
 
-Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which warps: the
-others sleep, so that the trace of warps that run later, or more slowly, on the chip does not pile up. A warp that waits
-for others wakes them.
+Between two segments the chunk rests with all its registers. An order for the next one may name its warps: the others
+sleep, so that the trace of warps that run later, or more slowly, on the chip does not pile up. A warp that waits for
+others wakes them.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,12 @@ from gpuprof.emulate.collectives.barriers import Barriers
 from gpuprof.emulate.collectives.cluster import ClusterBarrier
 from gpuprof.emulate.collectives.mbarrier import Mbarriers
 from gpuprof.emulate.collectives.rendezvous import lanes_outside, waiting_lanes
-from gpuprof.emulate.core.calls import CallStack
+from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
-from gpuprof.emulate.core.refusal import WrongRange
+from gpuprof.emulate.core.late_accesses import RangesFunction, WrongRange
 from gpuprof.emulate.scalar import special
-from gpuprof.emulate.trace_log.touched import Tell
 from gpuprof.emulate.warp_sync import Meetings
 from gpuprof.isa.families.cluster import OFFSET_MASK
 
@@ -82,7 +81,7 @@ class Chunk:
         return self.module.ranks.get(block, -1)
 
     def push(self, lanes: Lanes, block: int) -> None:
-        """`lanes` goes on with `block`."""
+        """Makes `lanes` continue with `block`."""
         key = (-lanes.depth, self.rank(block))
         waiting = self.ready.get(key)
         if waiting is None:
@@ -91,7 +90,7 @@ class Chunk:
             waiting.append(lanes)
 
     def begin(self) -> None:
-        """All lanes stand in front of the kernel's first block."""
+        """Puts all lanes before the kernel's first block."""
         everyone = Lanes(self, np.arange(self.n_warps, dtype=np.int64), self.live.copy(), 0, direct=True)
         self.push(everyone, self.module.graph.block_at[self.launch.function.first])
 
@@ -144,12 +143,12 @@ class Chunk:
                 self.step(key, block, x)
 
     def wake(self, warps: np.ndarray | None = None) -> None:
-        """Wakes the lanes of these warps, bool (n_warps,), or None for all, and puts the others to sleep. It is a wish:
-        a warp that has to wait for others wakes them (`call`), and when the awake ones can do nothing alone, all are
-        woken.
+        """Wakes the lanes of these warps, bool (n_warps,), or None for all, and puts the others to sleep. It is a hint:
+        a warp that has to wait for others wakes them (`call`), and when the awake ones cannot advance by themselves,
+        all are woken.
         """
         self.awake, self.share = None, 1.0
-        # Warps that spin on each other's values wake nobody, so all of them have to run on (docs/model.md).
+        # Warps that spin on each other's values wake no other warp, so all of them have to run on (docs/model.md).
         if warps is not None and not self.together and not warps.all():
             self._set_awake(np.where(warps, FULL, np.uint32(0)))
             for x in (*self.barriers.waiters(), *self.cluster_barrier.waiters(), *self.mbarriers.waiters()):
@@ -175,7 +174,7 @@ class Chunk:
         """Makes sleeping lanes ready again: each looks whether it still has to sleep (`stays_awake`)."""
         if not self.asleep:
             return
-        self.meetings.stirred = True  # who slept has not been looked at
+        self.meetings.stirred = True  # lanes that slept have not been considered yet
         for key, groups in self.asleep.items():
             self.ready.setdefault(key, []).extend(groups)
         self.asleep.clear()
@@ -205,7 +204,7 @@ class Chunk:
         return True
 
     def choose(self) -> tuple[int, int]:
-        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for
+        """The position that has advanced least; now and then the one that has waited longest, so that no lane waits for
         ever.
 
         Python's dicts keep the order of insertion, so the first key of `ready` has waited longest.
@@ -218,7 +217,7 @@ class Chunk:
         return next(iter(self.ready))
 
     def merge(self, groups: list[Lanes]) -> Lanes:
-        """One set with the lanes of all the groups."""
+        """Merges the lanes of all the groups into one set."""
         masks = np.zeros(self.n_warps, np.uint32)
         for group in groups:
             group.flush()
@@ -234,7 +233,7 @@ class Chunk:
         return Lanes(self, warps, masks[warps], depth)
 
     def is_everyone(self, lanes: Lanes) -> bool:
-        """Whether `lanes` holds all lanes that have not exited."""
+        """True when `lanes` holds all lanes that have not exited."""
         return int(np.bitwise_count(self.live).sum()) == lanes.n_active
 
     def step(self, key: Key, block: Block, lanes: Lanes) -> None:
@@ -291,7 +290,7 @@ class Chunk:
         self.exited(lanes.warps, lanes.masks)
 
     def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
-        # Nobody waits for lanes that have exited: barriers count them as arrived, member masks leave them out.
+        # No lane waits for lanes that have exited: barriers count them as arrived, member masks leave them out.
         self.live[warps] &= ~masks
         self.meetings.stirred = True
         self.barriers.release()
@@ -318,7 +317,9 @@ class Chunk:
             self.tally.guard(at, int(np.count_nonzero(held)))
 
     def count_slow_path(self, at: int, slots: np.ndarray) -> None:
-        """`slots`: of each warp that runs instruction `at`, beside the row's."""
+        """Counts issue slots of instruction `at` beyond those of its row. `slots`: one number for each warp that runs
+        it.
+        """
         self.tally.slow_path(at, int(slots.sum()))
 
     def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
@@ -330,15 +331,15 @@ class Chunk:
             name = next(name for name, known in self.spaces.items() if known is space)
             self.tally.access(site.at, name, totals)
 
-    def touches(self, at: int, tell: Tell) -> None:
-        """Instruction `at` touches ranges of memory that its registers alone do not say."""
+    def touches(self, at: int, ranges: RangesFunction) -> None:
+        """Reports ranges of memory that instruction `at` accesses and that its registers do not determine."""
         footprint = self.spaces["global"].footprint
         if footprint is not None:
-            for touched in tell():
+            for touched in ranges():
                 footprint.touched(touched)
 
     def refuses(self, at: int, wrong: WrongRange) -> bool:
-        """Whether instruction `at` goes on without what it must not touch."""
+        """True when a listener lets instruction `at` continue without the ranges that it must not access."""
         return False
 
     def refused(self, at: int) -> np.ndarray | None:

@@ -13,8 +13,8 @@ from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
-from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.event_tally import Tally
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.emulate.watch.listener import Listener
@@ -151,7 +151,7 @@ class Emulation:
     def _begin(self, segment_nbytes: int) -> Resting:
         run = self.run
         chunk = run.chunk_type(
-            run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block)
+            run, self.next_block, min(complete_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block)
         )
         chunk.begin()
         return self._resting(chunk, segment_nbytes)
@@ -162,7 +162,7 @@ class Emulation:
         return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
 
     def resume(self, chunk: Chunk) -> None:
-        """Goes on with a chunk that rests; those before it have ended."""
+        """Continues a chunk that rests; those before it have ended."""
         self.resting[chunk.first_block] = self._resting(chunk, self.segment_nbytes)
 
     def in_order(self) -> Iterator[Order]:
@@ -190,11 +190,11 @@ def emulate(
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
     when the iterator ends. `max_warp_instructions` bounds the instructions that a warp may execute; a chunk rests when
-    it has made about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the
-    launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends. Without `is_counted` the
-    numbers in `counters` stay zero: of them there are only what the kernel printed and launched, and the pulse.
-    `resumed`: the chunk to go on with, from emulate.watch.duplicate, in place of the first; memory is as it was then.
-    Raises KernelFault; `counters` then hold what ran before it.
+    it has made about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an exception of it
+    ends the launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends. Without
+    `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are recorded.
+    `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as it was
+    then. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_warp_instructions, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)
@@ -202,11 +202,11 @@ def emulate(
         resumed.move_to(run)
         emulation.resume(resumed)
     try:
-        for wanted in (Order(REST),) if orders is None else orders:
-            if not wanted.traced:
+        for requested in (Order(REST),) if orders is None else orders:
+            if not requested.traced:
                 emulation.finish()
                 continue
-            for order in emulation.in_order() if wanted.first_block == REST else (wanted,):
+            for order in emulation.in_order() if requested.first_block == REST else (requested,):
                 if order.first_block >= 0 or emulation.next_block < launch.n_blocks:
                     yield emulation.carry_out(order)
     finally:
@@ -214,7 +214,7 @@ def emulate(
 
 
 def constant_bank(launch: Launch) -> bytes:
-    """The bank that constant operands read: the parameter block, the extents of the launch behind it, the program's
+    """The bank that constant operands read: the parameter block, after it the extents of the launch, the program's
     literals and its variables in constant memory.
     """
     words = launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
@@ -223,6 +223,6 @@ def constant_bank(launch: Launch) -> bytes:
     return bank.ljust(CONSTANTS_AT, b"\0") + variables if variables else bank
 
 
-def whole_clusters(n_blocks: int, cluster: int) -> int:
+def complete_clusters(n_blocks: int, cluster: int) -> int:
     """`n_blocks`, rounded up to whole clusters, since the blocks of a cluster wait for each other."""
     return -(-n_blocks // cluster) * cluster

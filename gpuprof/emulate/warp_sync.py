@@ -1,10 +1,10 @@
 """Lanes of one warp that do the same warp operation together at different instructions: both sides of a branch may hold
 a shuffle.
 
-PTX lets a lane go on once all lanes of its member mask have executed the operation "with the same qualifiers and same
-membermask value", wherever that was (independent thread scheduling, sm_70). Blocks whose lanes may have to wait in
-their midst are run here, operation by operation. Lanes that wait are put aside, each with the part of the trace that
-its run of the block has made so far: a run of a block is in the trace when it is done, so steps and accesses of a warp
+PTX lets a lane continue once all lanes of its member mask have executed the operation "with the same qualifiers and
+same membermask value", wherever that was (independent thread scheduling, sm_70). Blocks whose lanes may have to wait in
+their midst are run here, operation by operation. Lanes that wait are stored, each with the part of the trace that its
+run of the block has made so far: a run of a block enters the trace when it is complete, so steps and accesses of a warp
 stay in one order.
 """
 
@@ -102,8 +102,8 @@ class Pause(NamedTuple):
 
 
 class Meetings:
-    """The lanes that wait for others, which come to the same or another place. `stirred`: something has happened since
-    `meet` last looked.
+    """The lanes that wait for others, which arrive at the same or another instruction. `stirred`: something has
+    happened since the last call of `meet`.
     """
 
     def __init__(self, chunk):
@@ -160,7 +160,9 @@ class Meetings:
     # Meeting
 
     def meet(self) -> bool:
-        """Lets all lanes go on whose members have come. False when there are none and no other lane can run."""
+        """Lets all lanes continue whose members have arrived. Returns False when there are none and no other lane can
+        run.
+        """
         chunk = self.chunk
         self.stirred = False
         # In the program's order, whatever the order in which the lanes came.
@@ -174,16 +176,16 @@ class Meetings:
     def meet_kind(self, kind: tuple) -> bool:
         mine = [pause for pause in self.paused if pause.site.kind == kind]
         shape = self.chunk.n_warps, WARP
-        present, masks, places = np.zeros(shape[0], np.uint32), np.zeros(shape, np.uint32), np.full(shape, -1, np.int64)
+        present, masks, sites = np.zeros(shape[0], np.uint32), np.zeros(shape, np.uint32), np.full(shape, -1, np.int64)
         for pause in mine:
             x = pause.lanes
             x.prepare(tuple({pause.site.members.register} - {RZ}), (), frozenset())
             present[x.warps] |= x.masks
             self.fill(masks, x, pause.site.members.rows(x))
-            self.fill(places, x, np.int64(pause.site.at))
-        going = complete(present, masks, self.chunk.live, partners_of(present, masks, places))
+            self.fill(sites, x, np.int64(pause.site.at))
+        going = complete(present, masks, self.chunk.live, partners_of(present, masks, sites))
         if self.chunk.awake is not None:
-            # Nobody wants the trace of a sleeping lane now: it would pile up.
+            # The trace of a sleeping lane is not needed yet: it would pile up.
             going &= self.chunk.awake
         if not going.any():
             return False
@@ -216,11 +218,11 @@ class Meetings:
         return [pause._replace(lanes=part)]
 
     def operate(self, kind: tuple, parts: list[Pause]) -> None:
-        """Runs the operation that `parts`, which stand in front of it, do together."""
+        """Runs the operation that `parts`, which wait before it, execute together."""
         if len({pause.site.at for pause in parts}) == 1:
             self.operate_at_one_place(parts)
         else:
-            self.operate_apart(kind, parts)
+            self.operate_separately(kind, parts)
 
     def operate_at_one_place(self, parts: list[Pause]) -> None:
         chunk, main = self.chunk, self.chunk.log
@@ -240,7 +242,7 @@ class Meetings:
             parts[k].log.extend(log.split(parts[k].lanes.step_warps, earlier))
         parts[0].log.extend(log)
 
-    def operate_apart(self, kind: tuple, parts: list[Pause]) -> None:
+    def operate_separately(self, kind: tuple, parts: list[Pause]) -> None:
         """Every lane's own operands go to the registers of the operation's common form, and the results to its own."""
         chunk = self.chunk
         masks = np.zeros(chunk.n_warps, np.uint32)
@@ -280,7 +282,7 @@ class Meetings:
                 chunk.count_guarded(pause.site.at, here)
 
     def deadlock(self):
-        """KernelFault that tells of the first lanes that wait for others that will never come."""
+        """A KernelFault that names the first lanes that wait for others that will never arrive."""
         chunk = self.chunk
         for pause in sorted(
             self.paused, key=lambda pause: (-pause.lanes.depth, chunk.rank(pause.block.index), pause.at)
@@ -289,14 +291,14 @@ class Meetings:
             x.prepare(tuple({members.register} - {RZ}), (), frozenset())
             masks = np.broadcast_to(members.rows(x), (len(x.warps), WARP)).reshape(-1)
             missing = masks & np.repeat(chunk.live[x.warps] & ~x.masks, WARP)
-            found = np.flatnonzero((missing != 0) & unpack_masks(x.masks))
-            if len(found):
-                mask, absent = int(masks[found[0]]), int(missing[found[0]])
+            stuck = np.flatnonzero((missing != 0) & unpack_masks(x.masks))
+            if len(stuck):
+                mask, absent = int(masks[stuck[0]]), int(missing[stuck[0]])
                 text = (
                     f"deadlock: the member mask 0x{mask:08x} names lanes 0x{absent:08x}, which have not exited and "
                     "never come here"
                 )
-                return fault_of_element(x, pause.site.at, int(found[0]), text)
+                return fault_of_element(x, pause.site.at, int(stuck[0]), text)
         raise AssertionError("lanes wait for each other and have not met")
 
 

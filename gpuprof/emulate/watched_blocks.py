@@ -1,22 +1,22 @@
-"""A module's basic blocks as somebody wants to watch them, made once for all launches that are watched alike."""
+"""A module's basic blocks for a listener's requests, made once for all launches with the same requests."""
 
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from gpuprof.emulate.blocks import Block, CompiledModule, build_op
 from gpuprof.emulate.watch.executed import Site
-from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.listener import WatchRequests
 from gpuprof.emulate.watch.wrap import site_of, watched
 from gpuprof.isa.flow.graph import BasicBlock
 
 
 class WatchedBlocks:
-    """The blocks of a module (blocks.Block) with what is wanted watched, each made when it is first asked for. `sites`:
-    of the watched instructions, by number.
+    """The blocks of a module (blocks.Block) with the requested instructions watched, each made on first use. `sites`:
+    those of the watched instructions, by number.
     """
 
-    def __init__(self, module: CompiledModule, wanted: Wanted):
-        self._plain, self._graph, self._env, self._wanted = module.blocks, module.graph, module.env, wanted
+    def __init__(self, module: CompiledModule, requests: WatchRequests):
+        self._plain, self._graph, self._env, self._wanted = module.blocks, module.graph, module.env, requests
         self._blocks: dict[int, Block] = {}
         self.sites: dict[int, Site] = {}
 
@@ -48,10 +48,10 @@ class WatchedBlocks:
 _made: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def watched_blocks(module: CompiledModule, wanted: Wanted) -> WatchedBlocks:
+def watched_blocks(module: CompiledModule, requests: WatchRequests) -> WatchedBlocks:
     """All blocks that the module has by now, watched."""
     made = _made.setdefault(module, {})
-    if wanted not in made:
-        made[wanted] = WatchedBlocks(module, wanted)
-    made[wanted].prepare()
-    return made[wanted]
+    if requests not in made:
+        made[requests] = WatchedBlocks(module, requests)
+    made[requests].prepare()
+    return made[requests]

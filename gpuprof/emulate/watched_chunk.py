@@ -1,4 +1,4 @@
-"""A chunk whose launch somebody watches."""
+"""A chunk whose launch has a listener."""
 
 from collections.abc import Iterator
 
@@ -8,17 +8,16 @@ from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.contended_loops import Key
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.trace_log.touched import Tell
+from gpuprof.emulate.core.late_accesses import RangesFunction, WrongRange
 from gpuprof.emulate.trace_log.trace import TraceLog
 from gpuprof.emulate.warp_sync import Meetings, Pause, fetch
 from gpuprof.emulate.watch.executed import BlockRun, Executed
-from gpuprof.emulate.watch.wrap import keep
+from gpuprof.emulate.watch.wrap import store_inputs
 
 
 class WatchedChunk(Chunk):
-    """`executing`: the watched instruction that runs, or ran last. `unset`, where somebody asks for the state:
-    registers (codes of `Lanes`) whose rows hold nothing before the block that runs has written them.
+    """`executing`: the watched instruction that runs, or ran last. `unset`, where the state is read: registers (codes
+    of `Lanes`) whose rows hold nothing before the block that runs has written them.
     """
 
     def __init__(self, run, first_block: int, n_blocks: int):
@@ -30,7 +29,7 @@ class WatchedChunk(Chunk):
         self.unset: frozenset[int] = frozenset()
 
     def move_to(self, run) -> None:
-        """It goes on in another run of its launch."""
+        """Continues the chunk in another run of its launch."""
         self.listener, self.watched = run.listener, run.watched
         self.tally, self.pulse, self.log = run.tally, run.counters.pulse, run.log
         self.spaces |= {"global": run.global_space, "const": run.const_space, "param": run.param_space}
@@ -57,10 +56,10 @@ class WatchedChunk(Chunk):
         if block.index in self.listener.wanted.blocks:
             self.listener.block(BlockRun(block.index, lanes))
 
-    def touches(self, at: int, tell: Tell) -> None:
-        super().touches(at, tell)
+    def touches(self, at: int, ranges: RangesFunction) -> None:
+        super().touches(at, ranges)
         if self.executing is not None and self.executing.at == at:
-            self.executing.add_ranges(tell())
+            self.executing.add_ranges(ranges())
 
     def refuses(self, at: int, wrong: WrongRange) -> bool:
         if self.executing is None or self.executing.at != at or at not in self.listener.wanted.refusing:
@@ -73,17 +72,17 @@ class WatchedChunk(Chunk):
 
 
 class WatchedMeetings(Meetings):
-    """Lanes that do one operation together at several places: each place is told of as an instruction of its own."""
+    """Lanes that execute one operation together at several instructions: each instruction is reported on its own."""
 
     def go_on(self, lanes: Lanes, block: Block, at: int, log: TraceLog) -> None:
         self.chunk.unset = frozenset()  # all rows are fetched (`fetch`)
         super().go_on(lanes, block, at, log)
 
-    def operate_apart(self, kind: tuple, parts: list[Pause]) -> None:
+    def operate_separately(self, kind: tuple, parts: list[Pause]) -> None:
         self.chunk.executing = None  # several are executed at once
-        told = [self._before(pause) for pause in parts if pause.site.at in self.chunk.watched.sites]
-        super().operate_apart(kind, parts)
-        for executed, pause in told:
+        reported = [self._before(pause) for pause in parts if pause.site.at in self.chunk.watched.sites]
+        super().operate_separately(kind, parts)
+        for executed, pause in reported:
             fetch(pause.lanes, pause.block)
             if executed.at in self.chunk.listener.wanted.after:
                 self.chunk.listener.after(executed)
@@ -91,6 +90,6 @@ class WatchedMeetings(Meetings):
     def _before(self, pause: Pause) -> tuple[Executed, Pause]:
         fetch(pause.lanes, pause.block)
         executed = Executed(self.chunk.watched.sites[pause.site.at], pause.lanes)
-        keep(executed, self.chunk.listener.wanted)
+        store_inputs(executed, self.chunk.listener.wanted)
         self.chunk.listener.before(executed)
         return executed, pause

@@ -18,14 +18,14 @@ def known(word: str, words: Iterable[str], what: str) -> str:
 
 
 def of_kind(value: Any, kind: type[T], what: str) -> T:
-    """The value. Raises UsageError for what is of another class."""
+    """The value. Raises UsageError for a value of another class."""
     if not isinstance(value, kind):
         raise UsageError(f"{what} is a {kind.__name__}, not {value!r}")
     return value
 
 
 def real(value: Any, what: str) -> float:
-    """The value as Python's. Raises UsageError for what is no real number, or too large for a float."""
+    """The value as Python's. Raises UsageError for a value that is no real number, or too large for a float."""
     try:
         return float(of_kind(value, Real, what))
     except OverflowError:

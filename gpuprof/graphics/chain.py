@@ -1,4 +1,4 @@
-"""Which shaders go together: the chain from the vertices to the pixels."""
+"""Checks that shaders fit together: the chain from the vertices to the pixels."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,7 +26,7 @@ Named = tuple[str, Interface]  # a shader: its kernel's name, and its interface
 
 
 def tessellated_corners(tessellation: Tessellation) -> int:
-    """Of the primitives that the tessellator makes."""
+    """The number of corners of the primitives that the tessellator makes."""
     return 1 if tessellation.as_points else CORNERS_OF_DOMAIN[tessellation.domain]
 
 
@@ -76,9 +76,9 @@ def _check_patches(hull: Named, domain: Named) -> None:
         raise UsageError(f"{hull[0]}: a patch has 1 to {MOST_POINTS} control points, not {points}")
     if points != taken:
         raise UsageError(f"{hull[0]} gives patches of {points} control points, and {domain[0]} takes those of {taken}")
-    given, wanted = 4 * hull[1].constant_words, 4 * domain[1].constant_words
-    if given != wanted:
-        raise UsageError(f"{hull[0]} gives {given} bytes of constants of a patch, and {domain[0]} takes {wanted}")
+    given, taken_nbytes = 4 * hull[1].constant_words, 4 * domain[1].constant_words
+    if given != taken_nbytes:
+        raise UsageError(f"{hull[0]} gives {given} bytes of constants of a patch, and {domain[0]} takes {taken_nbytes}")
 
 
 def _check_geometry(shader: Named, corners: int) -> None:

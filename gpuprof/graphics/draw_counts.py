@@ -1,4 +1,4 @@
-"""What one draw did, exactly."""
+"""Exact counts of the work of one draw."""
 
 from typing import NamedTuple
 

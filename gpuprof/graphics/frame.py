@@ -36,7 +36,7 @@ from gpuprof.device.launching.bind import parameter_block
 from gpuprof.device.tasks import Task
 from gpuprof.errors import UsageError
 from gpuprof.graphics.argument_checks import of_kind, real, sequence_of
-from gpuprof.graphics.checks import check_buffers, check_extents, check_viewport
+from gpuprof.graphics.draw_checks import check_buffers, check_extents, check_viewport
 from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
 from gpuprof.graphics.png import SIGNATURE, write_png
@@ -71,24 +71,24 @@ class Frame:
         self.gpu, self.width, self.height, self.samples, self.formats = gpu, width, height, samples, formats
         shape = (height, width, samples) if samples > 1 else (height, width)
         self.colors = tuple(
-            gpu.device_array((*shape, 4), DTYPES[each], name=f"color target {number}")
-            for number, each in enumerate(self.formats)
+            gpu.device_array((*shape, 4), DTYPES[format], name=f"color target {number}")
+            for number, format in enumerate(self.formats)
         )
         self.depth = gpu.device_array(shape, np.float32, name="depth target") if depth else None
         self.stencil = gpu.device_array(shape, np.uint8, name="stencil target") if stencil else None
         self._resolved: dict[int, DeviceArray] = {}
 
     def clear(self, color: Sequence[float] = (0, 0, 0, 0), depth: float = 1.0, stencil: int = 0) -> None:
-        """Every sample of every target. Raises UsageError for what is no color of four channels or no byte."""
+        """Every sample of every target. Raises UsageError for a value that is no color of four channels or no byte."""
         channels = tuple(color) if isinstance(color, Sequence | np.ndarray) else ()
         if len(channels) != 4 or not all(isinstance(channel, Real) for channel in channels):
             raise UsageError(f"a color has four channels, which {color!r} has not")
-        wanted = np.array([real(channel, "a color's channel") for channel in channels], np.float32)
+        components = np.array([real(channel, "a color's channel") for channel in channels], np.float32)
         depth = real(depth, "a depth target's value")
         if not 0 <= integer(stencil, "a stencil target's value") <= 0xFF:
             raise UsageError(f"a stencil target's value is 0 to 255, not {stencil}")
         for target in self.colors:
-            value = _bytes_of(wanted) if target.dtype == np.uint8 else wanted
+            value = _bytes_of(components) if target.dtype == np.uint8 else components
             self.gpu.submit(cmd.Fill(target.address, target.nbytes, value.astype(target.dtype).tobytes()))
         if self.depth is not None:
             self.depth.fill(depth)
@@ -124,10 +124,10 @@ class Frame:
     ) -> DrawCounts:
         """Draws `vertices`, structures of the vertex shader's type one after the other, in the order of `indices`
         (uint16 or uint32), to which `base_vertex` is added. Instances are counted from `first_instance` on. vertex,
-        pixel, geometry, hull, domain: what the shaders take behind their stage. Arrays of the host are copied in for
+        pixel, geometry, hull, domain: the shaders' arguments after their stage. Arrays of the host are copied in for
         this draw. indirect: a record of uint32 that says which vertices and instances are drawn, as it is when the draw
         is carried out: count, instances, first, first_instance; with indices count, instances, first, base_vertex,
-        first_instance. Raises UsageError for what does not fit, KernelFault for what a shader does.
+        first_instance. Raises UsageError for arguments that do not fit, KernelFault for a fault of a shader.
         """
         pipeline, name = of_kind(pipeline, Pipeline, "a draw's pipeline"), of_kind(name, str, "a draw's name")
         instances = integer(instances, "a number of instances")
@@ -136,7 +136,7 @@ class Frame:
         if indirect is not None and (instances, base_vertex, first_instance) != (1, 0, 0):
             raise UsageError("an indirect draw has its instances and its base vertex in its record")
         given = zip(STAGES, (vertex, hull, domain, geometry, pixel), strict=True)
-        arguments = {stage: sequence_of(each, f"the arguments of a {stage} shader") for stage, each in given}
+        arguments = {stage: sequence_of(values, f"the arguments of a {stage} shader") for stage, values in given}
         with ExitStack() as temporary:
             buffers = self._buffers(pipeline.facts["vertex"], vertices, indices, temporary)
             record = _record(indirect, buffers.indices != 0) if indirect is not None else 0
@@ -148,8 +148,8 @@ class Frame:
                 indirect=record,
             )
             check_buffers(buffers)
-            for stage, each in arguments.items():
-                if each and stage not in pipeline.shaders:
+            for stage, values in arguments.items():
+                if values and stage not in pipeline.shaders:
                     raise UsageError(f"the pipeline has no {stage} shader, which would take arguments")
             shaders = tuple(
                 self._shader(kernel, pipeline.facts[stage], arguments[stage], temporary)
@@ -220,7 +220,7 @@ class Frame:
         """
         path = Path(path) if isinstance(path, str) else of_kind(path, Path, "a picture's name")
         if "\0" in str(path):
-            raise UsageError(f"{str(path)!r} is no name of a file")
+            raise UsageError(f"{str(path)!r} is not a file name")
         check_output(path, PICTURE, force=force)
         pixels = self.pixels(target)
         if pixels.dtype != np.uint8:
@@ -235,7 +235,7 @@ class Frame:
         indices: np.ndarray | DeviceArray | None,
         temporary: ExitStack,
     ) -> Buffers:
-        """Of one instance."""
+        """The buffers of one instance."""
         vertices = vertices if isinstance(vertices, DeviceArray) else host_array(vertices)
         if vertices.nbytes % facts.in_nbytes:
             raise UsageError(
@@ -266,14 +266,14 @@ class Frame:
         return cmd.Shader(kernel.module, function, parameter_block(function, given.values), facts.interface)
 
     def _viewport(self, viewport: Viewport | None) -> Viewport:
-        found = of_kind(viewport or Viewport(0, 0, self.width, self.height), Viewport, "viewport")
+        given = of_kind(viewport or Viewport(0, 0, self.width, self.height), Viewport, "viewport")
         names = ("x", "y", "width", "height", "near", "far")
-        wanted = Viewport(*[real(getattr(found, name), f"a viewport's {name}") for name in names])
-        check_viewport(wanted)  # a stream that is saved could not hold what is no number
-        return wanted
+        checked = Viewport(*[real(getattr(given, name), f"a viewport's {name}") for name in names])
+        check_viewport(checked)  # a stream that is saved could not hold what is no number
+        return checked
 
     def _scissor(self, scissor: Scissor | None) -> Scissor:
-        """What of it is in the targets."""
+        """The part of a scissor that is in the targets."""
         if scissor is None:
             return Scissor(0, 0, self.width, self.height)
         of_kind(scissor, Scissor, "scissor")
@@ -297,6 +297,6 @@ def _record(indirect: DeviceArray, has_indices: bool) -> int:
 
 
 def _bytes_of(colors: np.ndarray) -> np.ndarray:
-    """uint8 of float32: 0 to 1 become 0 to 255, and what is not a number becomes 0."""
+    """Converts float32 to uint8: 0 to 1 become 0 to 255, and NaN becomes 0."""
     scaled: np.ndarray = np.clip(np.nan_to_num(colors, nan=0.0), 0, 1) * 255
     return np.floor(scaled + 0.5).astype(np.uint8)

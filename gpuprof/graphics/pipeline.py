@@ -24,7 +24,7 @@ from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
 from gpuprof.graphics.argument_checks import known, of_kind, real, sequence_of
 from gpuprof.graphics.chain import check_chain
-from gpuprof.graphics.checks import (
+from gpuprof.graphics.draw_checks import (
     check_bias,
     check_blend,
     check_outputs_fit,
@@ -44,7 +44,7 @@ CHANNELS = "rgba"
 
 @dataclass(frozen=True)
 class ShaderFacts:
-    """What SHADER says of a kernel. in_nbytes: of the vertex that a vertex shader takes, or of varyings."""
+    """The facts that SHADER states of a kernel. in_nbytes: of the vertex that a vertex shader takes, or of varyings."""
 
     in_nbytes: int
     interface: Interface
@@ -54,7 +54,7 @@ def shader_facts(kernel: Kernel) -> ShaderFacts:
     """Raises UsageError for a kernel that is not marked as a shader."""
     variable = find_variable(kernel.module.program, MARK + kernel.name)
     if variable is None or variable.nbytes != FACTS.size:
-        raise UsageError(f"{kernel.name} is not a shader: write SHADER({kernel.name}) behind it (gpuprof/graphics.h)")
+        raise UsageError(f"{kernel.name} is not a shader: write SHADER({kernel.name}) after it (gpuprof/graphics.h)")
     stage, in_nbytes, words, abilities, most, corners_in, corners_out, constants, *bits = FACTS.unpack(variable.image)
     if stage >= len(STAGES):
         raise UsageError(f"{kernel.name} is a shader of a stage that there is not: {stage}")
@@ -67,9 +67,9 @@ def shader_facts(kernel: Kernel) -> ShaderFacts:
 
 
 class Pipeline:
-    """`vertex` and `pixel` are kernels that SHADER marks; without a pixel shader, depth and stencil alone are drawn.
+    """`vertex` and `pixel` are kernels that SHADER marks; without a pixel shader, only depth and stencil are drawn.
 
-    hull and domain: kernels behind that of the vertices, which cut patches as `tessellation` says. geometry: a kernel
+    hull and domain: kernels after that of the vertices, which cut patches as `tessellation` says. geometry: a kernel
     that makes primitives of each one. topology: of the vertices. cull: which triangles are left out; front: how those
     that are seen from the front go around on the screen. color_mask: the channels that are written, of "rgba"; it and
     blend may be lists, of each color target. back_stencil: of triangles that are seen from the back, in place of
@@ -133,7 +133,7 @@ class Pipeline:
 
 
 def _tessellation(tessellation: Tessellation | None) -> Tessellation | None:
-    """Its numbers are Python's, whatever a script gave."""
+    """The tessellation with its numbers as Python's own types, whatever types a script gave."""
     if tessellation is None:
         return None
     of_kind(tessellation, Tessellation, "tessellation")
@@ -144,8 +144,8 @@ def _tessellation(tessellation: Tessellation | None) -> Tessellation | None:
 def _outputs(
     blend: BlendState | Sequence[BlendState | None] | None, color_mask: str | Sequence[str]
 ) -> tuple[Output, tuple[Output, ...]]:
-    """What holds for color targets that have no output of their own, and the outputs of the first ones that have."""
-    n = max([len(each) for each in (blend, color_mask) if isinstance(each, list | tuple)], default=None)
+    """The output of color targets that have none of their own, and the outputs of the first ones that have."""
+    n = max([len(given) for given in (blend, color_mask) if isinstance(given, list | tuple)], default=None)
     if n is None:
         return Output(_blend(blend), _mask(color_mask)), ()
     check_outputs_fit(n)
@@ -154,19 +154,19 @@ def _outputs(
 
 
 def _of_targets(given: Any, default: Any, n: int) -> list[Any]:
-    """One for each of n targets: those of a list, or the same for all."""
+    """Returns one value for each of n targets: those of a list, or the same for all."""
     return [*given, *[default] * (n - len(given))] if isinstance(given, list | tuple) else [given] * n
 
 
 def _blend(blend: BlendState | Sequence[BlendState | None] | None) -> BlendState | None:
-    """Its numbers are Python's, whatever a script gave."""
+    """The blend state with its numbers as Python's own types, whatever types a script gave."""
     if blend is None:
         return None
     blend = of_kind(blend, BlendState, "blend")
     channels = sequence_of(blend.constant, "a blend's constant channels")
-    found = replace(blend, constant=tuple(real(channel, "a blend's constant channel") for channel in channels))
-    check_blend(found)
-    return found
+    checked = replace(blend, constant=tuple(real(channel, "a blend's constant channel") for channel in channels))
+    check_blend(checked)
+    return checked
 
 
 def _mask(channels: str | Sequence[str]) -> int:
@@ -176,16 +176,16 @@ def _mask(channels: str | Sequence[str]) -> int:
 
 
 def _bias(bias: DepthBias) -> DepthBias:
-    """Its numbers are Python's, whatever a script gave."""
+    """The depth bias with its numbers as Python's own types, whatever types a script gave."""
     of_kind(bias, DepthBias, "depth_bias")
     names = ("constant", "slope", "limit")
-    found = DepthBias(*[real(getattr(bias, name), f"a depth bias's {name}") for name in names])
-    check_bias(found)
-    return found
+    checked = DepthBias(*[real(getattr(bias, name), f"a depth bias's {name}") for name in names])
+    check_bias(checked)
+    return checked
 
 
 def _side(side: StencilSide) -> StencilSide:
-    """Its numbers are Python's, whatever a script gave."""
+    """The stencil side with its numbers as Python's own types, whatever types a script gave."""
     names = ("reference", "read_mask", "write_mask")
     of_kind(side, StencilSide, "stencil")
     return replace(side, **{name: integer(getattr(side, name), f"a stencil's {name}") for name in names})
@@ -194,5 +194,5 @@ def _side(side: StencilSide) -> StencilSide:
 def _of_stage(kernel: Kernel, stage: str) -> ShaderFacts:
     facts = shader_facts(kernel)
     if facts.interface.stage != stage:
-        raise UsageError(f"{kernel.name} is a {facts.interface.stage} shader, and a {stage} shader is wanted")
+        raise UsageError(f"{kernel.name} is a {facts.interface.stage} shader, and a {stage} shader is needed")
     return facts

@@ -1,4 +1,4 @@
-"""Sizes of the pipeline that decide what is computed, and so what a draw's trace holds."""
+"""Sizes of the pipeline that decide the computation, and so the trace of a draw."""
 
 # A batch of primitives shares its vertices, and is one warp of the vertex shader: at most 32 different vertices and 32
 # triangles (recalled: Kerbl et al., "Revisiting the Vertex Cache", HPG 2018, for NVIDIA's cards: 96 indices).

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpuprof.base.files import replacing
 from gpuprof.base.stages import stage
-from gpuprof.base.version import installed_version
+from gpuprof.base.wording import installed_version
 from gpuprof.correlate.checked_tables import in_tables
 from gpuprof.correlate.correlate import PRAGMAS, insert
 from gpuprof.correlate.schema import DDL

@@ -1,9 +1,10 @@
-"""Functions that Numba compiles once and keeps on disk for later runs.
+"""Functions that Numba compiles once and caches on disk for later runs.
 
-They are kept in $NUMBA_CACHE_DIR, else beside their source, else in a folder of this user's (`base.folders`); where
-there is none, for this process alone. What does not fit a disk that is full is not kept either; `complaint` says so,
-once. What is kept serves while the text of all files that decide it (`sources`) is the same. Of several processes that
-miss the same function, one compiles it, and the others wait for that. Plain Numba (`plain`) keeps nothing.
+They are cached in $NUMBA_CACHE_DIR, else in the folder of their source, else in a folder of this user's
+(`base.folders`); where there is none, for this process only. What does not fit a full disk is not cached either;
+`complaint` says so, once. A cached function is used while the text of all files that decide it (`sources`) is the same.
+Of several processes that miss the same function, one compiles it, and the others wait for that. Plain Numba (`PLAIN`)
+caches nothing.
 """
 
 import functools
@@ -21,13 +22,13 @@ from numba.core.caching import (
 )
 from numba.np.ufunc.dufunc import DUFunc
 
-from gpuprof.base.folders import REMEDY, Kept, kept_in
+from gpuprof.base.folders import REMEDY, CacheFolder, cache_folder
 from gpuprof.base.lock import Lock
-from gpuprof.jit.plain import PLAIN
+from gpuprof.jit import PLAIN
 from gpuprof.jit.sources import digest_of
 
 LOOK_SECONDS = 0.05  # between two looks at a lock that another process holds
-PATIENCE_SECONDS = 120  # then it is taken for a process that stands still
+PATIENCE_SECONDS = 120  # after these, the other process counts as stuck
 _complaints: list[str] = []
 
 
@@ -42,17 +43,17 @@ def complaint() -> str:
 
 
 @functools.cache
-def _own_folder() -> Kept | None:
-    """Where machine code is kept when the user names no place and the one beside the source cannot be written."""
+def _own_folder() -> CacheFolder | None:
+    """The folder of cached machine code when the user names none and the source's folder cannot be written."""
     try:
-        return kept_in("compiled", is_executed=True)
+        return cache_folder("compiled", is_executed=True)
     except OSError as error:
-        _complain(f"compiled code cannot be kept, so every run compiles ({error}); {REMEDY}")
+        _complain(f"compiled code cannot be cached, so every run compiles ({error}); {REMEDY}")
         return None
 
 
 class _Stamped:
-    """A place of Numba's, where what is kept is for the text of all files that decide it."""
+    """A cache location of Numba's, whose entries are valid for the text of all files that decide them."""
 
     def get_source_stamp(self):
         return digest_of(Path(self._py_file))
@@ -92,14 +93,14 @@ class _Cache(FunctionCache):
         self._lock = Lock(Path(self.cache_path, f"{self._impl.filename_base}.lock"))
 
     def load_overload(self, sig, target_context):
-        """What is kept; else None, and then this process compiles: others wait until it has saved, or ended."""
-        found = super().load_overload(sig, target_context)
+        """The cached function; else None, and then this process compiles: others wait until it has saved, or ended."""
+        cached = super().load_overload(sig, target_context)
         end = time.monotonic() + PATIENCE_SECONDS
-        while found is None and not self._lock.take() and time.monotonic() < end:
+        while cached is None and not self._lock.take() and time.monotonic() < end:
             time.sleep(LOOK_SECONDS)  # and not in the lock: a thread that waits there cannot be stopped
-        if found is None and (found := super().load_overload(sig, target_context)) is not None:
+        if cached is None and (cached := super().load_overload(sig, target_context)) is not None:
             self._lock.give_up()
-        return found
+        return cached
 
     def save_overload(self, sig, data):
         try:
@@ -107,14 +108,16 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _complain(
-                f"{self.cache_path}: compiled code cannot be kept there ({error.strerror or error}), so every run "
+                f"{self.cache_path}: compiled code cannot be cached there ({error.strerror or error}), so every run "
                 "compiles; make room, or set NUMBA_CACHE_DIR to another folder"
             )
         finally:
             self._lock.give_up()
 
     def _remove_what_was_left(self) -> None:
-        """Files of this function that a killed process was about to put in place: whoever has the lock writes alone."""
+        """Removes temporary files of this function that a killed process has left: only the process with the lock
+        writes.
+        """
         for path in Path(self.cache_path).glob(f"{self._impl.filename_base}.*.tmp.*"):
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -138,20 +141,20 @@ def cached_njit(function=None, **options):
 
 
 def is_ready(dispatcher, signature: tuple) -> bool:
-    """Whether a call with arguments of these types starts at once, or compiles what would not be kept anyway."""
+    """True when a call with arguments of these types starts at once, or compiles code that is not cached anyway."""
     if numba.config.DISABLE_JIT or PLAIN or dispatcher.signatures or isinstance(dispatcher._cache, NullCache):
         return True
     cache = dispatcher._cache
     return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
 
 
-def place_of(dispatcher) -> Path:
-    """The folder where a function that is not `is_ready` will be kept."""
+def cache_folder_of(dispatcher) -> Path:
+    """The folder in which a function that is not `is_ready` will be cached."""
     return Path(dispatcher._cache.cache_path)
 
 
 def why_not_lasting(dispatcher) -> str:
-    """What the user is to know, after "once", of a function that is kept in a folder that may be gone tomorrow."""
+    """The text after "once" for the user, when a function is cached in a folder that does not last."""
     folder = _own_folder() if isinstance(dispatcher._cache._impl.locator, _Own) else None
     if not folder or folder.lasts:
         return ""

@@ -1,6 +1,6 @@
-"""Compiling as a stage: the first run on a machine waits for it, and whoever looks is to see that it does.
+"""Compiling as a stage: the first run on a machine waits for it, and its progress display shows that.
 
-Numba tells of each function that it compiles, and not of those that it finds on disk. What a function calls is compiled
+Numba reports each function that it compiles, and not those that it finds on disk. What a function calls is compiled
 inside it; one thread compiles at a time.
 """
 
@@ -33,7 +33,7 @@ class _Compiling(event.Listener):
 
 
 def _room_of(function) -> str:
-    """ "emulate" of gpuprof.emulate.core.warp; "" of what is not ours."""
+    """ "emulate" of gpuprof.emulate.core.warp; "" for other packages."""
     package, _, module = function.__module__.partition(".")
     return module.partition(".")[0] if package == "gpuprof" else ""
 

@@ -2,7 +2,7 @@
 with each of its releases.
 
 Numba makes a finished library of every function: it links in the libraries of all that the function calls, optimises
-the whole, and emits its machine code. What stands ten calls deep is optimised ten times, and all but the last are
+all of it, and emits its machine code. A function ten calls deep is optimised ten times, and all but the last result are
 thrown away. A `part` stays LLVM's unoptimised text instead, which is linked into the one library that Python calls.
 `scalar` is the jit option of a function that Python calls, whose loops are short and full of branches: LLVM's
 vectoriser makes the timing model a third slower, and unrolling takes a third of LLVM's time for nothing. Numba's own
@@ -54,7 +54,7 @@ class _Part(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name):
-        # Numba asks for an address at the end of each compilation, but nobody calls a part through it.
+        # Numba asks for an address at the end of each compilation, but no part is called through it.
         return 0
 
     def _get_module_for_linking(self):
@@ -69,14 +69,14 @@ class _Part(JITCodeLibrary):
 
 def _called_by(part: _Part) -> list:
     """The libraries that a part's calls lead to."""
-    found: dict = {}
+    libraries: dict = {}
     todo = list(part._linking_libraries)
     while todo:
         library = todo.pop()
-        if library not in found:
-            found[library] = None
+        if library not in libraries:
+            libraries[library] = None
             todo += library._linking_libraries if isinstance(library, _Part) else []
-    return list(found)
+    return list(libraries)
 
 
 class _Scalar(JITCodeLibrary):
@@ -92,8 +92,8 @@ class _Scalar(JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
     def _get_module_for_linking(self):
-        """The library's names alone, by which Numba finds it in the cache: no other library calls it, and a start need
-        not read its code twice.
+        """Returns only the library's names, by which Numba finds it in the cache: no other library calls it, and a
+        start need not read its code twice.
         """
         names = (function.name for function in self._final_module.functions if not function.is_declaration)
         return parse_assembly("\n".join(f'define void @"{name}"() {{ ret void }}' for name in names))
@@ -152,16 +152,16 @@ class _Lower(Lower):
 
     def lower_binop(self, resty, expr, op):
         """Lowers an operator without Numba's search for one that is made for a constant operand."""
-        wanted = self.fndesc.calltypes[expr]
-        operands = zip((expr.lhs, expr.rhs), wanted.args, strict=True)
+        signature = self.fndesc.calltypes[expr]
+        operands = zip((expr.lhs, expr.rhs), signature.args, strict=True)
         values = [
-            self.context.cast(self.builder, self.loadvar(each.name), self.typeof(each.name), type)
-            for each, type in operands
+            self.context.cast(self.builder, self.loadvar(variable.name), self.typeof(variable.name), type)
+            for variable, type in operands
         ]
         typing = self.context.typing_context
         function = typing.resolve_value_type(op)
-        implementation = self.context.get_function(function, _signature(typing, function, wanted.args))
-        return self.context.cast(self.builder, implementation(self.builder, values), wanted.return_type, resty)
+        implementation = self.context.get_function(function, _signature(typing, function, signature.args))
+        return self.context.cast(self.builder, implementation(self.builder, values), signature.return_type, resty)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -185,8 +185,8 @@ class PartCompiler(CompilerBase):
 
     def define_pipelines(self):
         passes = PassManager("part")
-        for each in PASSES:
-            passes.add_pass(each, each.name())
+        for pass_type in PASSES:
+            passes.add_pass(pass_type, pass_type.name())
         passes.finalize()
         return [passes]
 

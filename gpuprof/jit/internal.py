@@ -1,10 +1,10 @@
 """Decorators for functions that only other compiled functions call: their code is optimised once, within their callers.
 
 `internal_njit` is the general one. The timing model's inner loop has two of its own: every function takes the record
-`machine` (see timing/state/tables.py), and nothing allocates, so Numba's reference counting is off. `inline_njit` is
-inlined into its caller; `call_njit` marks a function that is called from several places, or seldom. `SCALAR` is the jit
-option of a function that Python calls, whose loops are short and full of branches. `compiler` says what these do; plain
-Numba (`plain`) gives the same numbers without them.
+`machine` (see timing/state/table_rows.py), and nothing allocates, so Numba's reference counting is off. `inline_njit`
+is inlined into its caller; `call_njit` marks a function that is called from several places, or seldom. `SCALAR` is the
+jit option of a function that Python calls, whose loops are short and full of branches. `compiler` says what these do;
+plain Numba (`PLAIN`) gives the same numbers without them.
 """
 
 import functools
@@ -13,7 +13,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils
 
-from gpuprof.jit.plain import PLAIN
+from gpuprof.jit import PLAIN
 
 if PLAIN:
     internal_njit, SCALAR = numba.njit, {}

@@ -1,7 +1,7 @@
-"""Which files of the package decide what a compiled function is: its own, and all that it imports, directly or not.
+"""The files of the package that decide what a compiled function is: its own, and all that it imports, directly or not.
 
-A compiled function has the constants of other files in it, and the code of the parts that it calls. Numba looks at the
-file that a function is defined in alone. The text of the files is read, not what Python has imported: that differs from
+A compiled function has the constants of other files in it, and the code of the parts that it calls. Numba only checks
+the file that a function is defined in. The text of the files is read, not what Python has imported: that differs from
 one run to the next.
 """
 
@@ -19,14 +19,14 @@ _COMMENT = re.compile(r"#.*")
 
 def sources_of(file: Path) -> list[Path]:
     """The file and all files of the package that importing it may bring along, sorted; imports inside functions and
-    those for types alone count, too.
+    those only for types count, too.
     """
-    found, todo = {file}, [file]
+    sources, todo = {file}, [file]
     while todo:
-        new = _imported_by(todo.pop()) - found
-        found |= new
+        new = _imported_by(todo.pop()) - sources
+        sources |= new
         todo += new
-    return sorted(found)
+    return sorted(sources)
 
 
 @functools.cache
@@ -47,19 +47,19 @@ def _content(file: Path) -> bytes:
 
 @functools.cache
 def _imported_by(file: Path) -> frozenset[Path]:
-    found = set()
+    imported = set()
     for match in _IMPORT.finditer(_content(file).decode()):
         module = match[1] or match[4]
         source = _file_of(module)
-        found.add(source)
+        imported.add(source)
         if source and source.name == "__init__.py":  # a room, whose files can be imported by name
             members = re.split(r"[\s,]+", _COMMENT.sub("", match[2] or match[3] or ""))
-            found.update(_file_of(f"{module}.{member}") for member in members)
-    return frozenset(found - {None})
+            imported.update(_file_of(f"{module}.{member}") for member in members)
+    return frozenset(imported - {None})
 
 
 @functools.cache
 def _file_of(module: str) -> Path | None:
     """The file of a module; None for a name that is none, such as a function's."""
-    place = PACKAGE.parent.joinpath(*module.split("."))
-    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+    path_stem = PACKAGE.parent.joinpath(*module.split("."))
+    return next((path for path in (path_stem.with_suffix(".py"), path_stem / "__init__.py") if path.is_file()), None)

@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.isa.families.tensor import GROUPS, form_of
 from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.timing.state.expansion import row_on_architecture, slots_apart
+from gpuprof.timing.state.expansion import row_on_architecture
 
 PIPES = ("alu", "fma", "fp64", "half", "xu", "tensor")
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -42,7 +42,7 @@ def _fill(facts: Facts, index: int, on: np.ndarray, op: Opcode, chips: Numbers) 
     facts.chain[index, on] = chips[chain if chain in chips.columns else "chain.other"][on]
     if op.slots == 0 or op.kind in THROUGH_QUEUE:
         return
-    on_pipe = -(-op.slots // slots_apart(op))
+    on_pipe = -(-op.slots // slot_interval(op))
     wide = op.latency == "conversion" and any(type.endswith("64") for type in op.types)
     if op.pipe == "tensor":
         facts.busy["tensor"][index, on] = on_pipe * _products(op, chips, on)

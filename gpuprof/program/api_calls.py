@@ -45,7 +45,7 @@ class Calls:
         self._waited_ns = self._nbytes = 0
         place = self._places.line(origin.caller)
         is_listed = self._tasks.wants_calls(origin.thread)
-        identifier = self._tasks.new() if is_listed else cmd.NOBODY
+        identifier = self._tasks.new() if is_listed else cmd.NO_TASK
         name = self._places.function(origin.function) or "call"
         self._submit(cmd.CallBegin(name, place.file, place.line, origin.thread, origin.host_ns, identifier))
         if is_listed:

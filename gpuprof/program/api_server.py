@@ -125,7 +125,7 @@ class ApiServer:
             self._notify(str(fault))
             return Reply(errors.number_of(fault))
         except DeviceMemoryError as error:
-            if not error.is_told:
+            if not error.is_reported:
                 self._notify(str(error))
             return Reply(errors.number_of(error))
         except GpuprofError as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.base.folders import kept_in
+from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
@@ -98,7 +98,7 @@ def module_number(key: bytes, n_modules: int) -> int:
 def programs_folder() -> Path:
     """The folder of cached executables and libraries."""
     try:
-        return kept_in("programs", is_executed=True).path
+        return cache_folder("programs", is_executed=True).path
     except OSError as error:
         raise UsageError(f"a program needs a folder to be built in: {error}") from None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuprof.base.compared_results import Result
-from gpuprof.base.interrupts import whole
+from gpuprof.base.interrupts import uninterrupted
 from gpuprof.errors import UsageError
 from gpuprof.records.chunk_file import ChunkFile
 from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, encode_table, file_header, frame
@@ -68,7 +68,7 @@ class RecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with whole():
+        with uninterrupted():
             try:
                 if kind is None:
                     self.end()
@@ -272,7 +272,7 @@ class RecordWriter:
 
     def _create(self) -> None:
         """Begin the file, with all that came before: there is something in it to read."""
-        with whole():  # the file that was there is put aside
+        with uninterrupted():  # the file that was there is put aside
             self._file.create()
 
 

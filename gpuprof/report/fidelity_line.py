@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpuprof.chips.fidelity import kernels as measured
+from gpuprof.chips.fidelity import published_kernels as measured
 from gpuprof.chips.fidelity.likeness import Use, kind, not_measured, totals
 from gpuprof.chips.fidelity.sentence import NO_FIGURES, like
 from gpuprof.isa.opcodes import BY_NAME

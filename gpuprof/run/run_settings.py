@@ -9,7 +9,7 @@ from gpuprof.chips.changes import Value, renamed_with
 from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.device.memory import AddressSpace
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions

@@ -68,7 +68,7 @@ class Session:
         self.memory = memory or AddressSpace()
         # A stream that is replayed has the addresses of one without guards.
         if settings.traces and not settings.save_stream:
-            self.memory.keep_apart([attached.generator.guard_nbytes for attached in settings.traces])
+            self.memory.separate_allocations([attached.generator.guard_nbytes for attached in settings.traces])
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, so that it lives, and its ELF

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from gpuprof.base.compared_results import Result
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.inputs import check_is_file
-from gpuprof.device.launching.argument_values import NOTHING_WANTED, LaunchRequest, Wanted
+from gpuprof.device.launching.argument_values import NOTHING_REQUESTED, LaunchRequest, RequestedResults
 from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests, embedded_requests
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
@@ -98,7 +98,7 @@ class Launches:
 
     file: Path
     texts: tuple[str, ...] = ()
-    wanted: Wanted = NOTHING_WANTED
+    wanted: RequestedResults = NOTHING_REQUESTED
 
     @cached_property
     def requests(self) -> list[LaunchRequest]:
@@ -121,7 +121,7 @@ class Launches:
                 module = device.load(self.file, instantiate=kernel_names(self.requests))
             requests = self.requests or embedded_requests(self.file, module.sources, module.kernels)
             seed, folder = settings.sampling.seed, self.folder
-            results = run_requests(device, module, requests, seed=seed, folder=folder, wanted=self.wanted).results
+            results = run_requests(device, module, requests, seed=seed, folder=folder, requested=self.wanted).results
             device.executor.finish()
         except BaseException:
             if settings.recorder is None:  # a recording has what was recorded before, and its process ends
@@ -144,7 +144,7 @@ def target_of(
     launches: Sequence[str] = (),
     *,
     options: BuildOptions = DEFAULT_OPTIONS,
-    wanted: Wanted = NOTHING_WANTED,
+    wanted: RequestedResults = NOTHING_REQUESTED,
     takes_streams: bool = False,
 ) -> Target:
     """The target that FILE is. `others`: more sources of a program, or arguments of a script; `arguments`: those after

@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.scratch import remove_left_folders, temporary_folder
-from gpuprof.base.version import installed_version
+from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
-from gpuprof.device.launching.argument_values import LaunchRequest, Wanted
+from gpuprof.device.launching.argument_values import LaunchRequest, RequestedResults
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.run.compile_file import BuildOptions
@@ -34,7 +34,7 @@ class Kernels:
     image: bytes
     requests: tuple[LaunchRequest, ...]
     arrays: Mapping[str, bytes]
-    wanted: Wanted
+    wanted: RequestedResults
     seed: int
 
 
@@ -162,7 +162,7 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
     device = open_device(settings)
     wanted = replace(work.wanted, folder=folder)
     results = run_requests(
-        device, device.load(image), work.requests, seed=work.seed, folder=folder, wanted=wanted
+        device, device.load(image), work.requests, seed=work.seed, folder=folder, requested=wanted
     ).results
     wrong = "; ".join(str(result) for result in results if result.is_wrong)
     if wrong:

@@ -11,13 +11,13 @@ from gpuprof.base.inputs import ARRAY, read_input
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, chip_with
 from gpuprof.device.launching.argument_values import (
-    NOTHING_WANTED,
+    NOTHING_REQUESTED,
     Argument,
     ArraySpec,
     Expected,
     LaunchRequest,
+    RequestedResults,
     TextureSpec,
-    Wanted,
 )
 from gpuprof.device.launching.launch_requests import command_line_requests, embedded_requests
 from gpuprof.device.launching.launch_text import kernel_names
@@ -50,7 +50,7 @@ class Plan:
     max_cycles: int | None = None
     max_instructions: int | None = None
     sample_blocks: bool = False
-    wanted: Wanted = NOTHING_WANTED
+    wanted: RequestedResults = NOTHING_REQUESTED
 
     @cached_property
     def target(self) -> Target:

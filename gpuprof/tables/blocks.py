@@ -42,7 +42,7 @@ BLOCK_COUNTERS = Table(
     stored=("block sm warps start_cycle end_cycle", ...),
     since=6,
 )  # fmt: skip
-# The waits are those of timing/state/wait_masks.py.
+# The waits are those of timing/state/stall_tables.py.
 WARP_COUNTERS = Table(
     "warp_counters",
     "exact, with --counters waves: a row for each warp that was timed; issue_cycles and the stalls sum to its time",

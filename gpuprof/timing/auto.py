@@ -1,10 +1,9 @@
-"""A period that fits: the shortest, of those that are the shortest there is times a power of two, at which nothing is
-lost.
+"""Chooses the sampling period: the shortest, among the least possible one times a power of two, that loses no sample.
 
-Draws depend on the cycle alone, so the samples of twice a period are every second cycle's of the period. The launches
-are sampled at the shortest period by cells whose FIFOs and buffer lose nothing; what comes is thinned whenever it grows
-too much for the event buffer, and at the end until it would have found room in the FIFOs, too. That is what a run with
-the period found would have recorded.
+Random draws depend only on the cycle, so the samples of twice a period are those of every second sampled cycle. The
+launches are sampled at the shortest period by cells whose FIFOs and buffer lose nothing; the samples are thinned
+whenever there are too many for the event buffer, and at the end until the FIFOs would have held them, too. A run with
+the resulting period would have recorded the same.
 """
 
 from dataclasses import replace
@@ -23,7 +22,7 @@ from gpuprof.timing.state.machine import Machine
 THINNED_MODES = ("random", "all", "stalled")
 MOST_RECORDS = 1 << 21  # held at a time
 NOTHING = np.empty(0, WIDE.dtype)
-SAMPLED = (WIDE.dtype, SAMPLED_COUNTERS.dtype)  # rows of which fewer are kept with a longer period
+SAMPLED = (WIDE.dtype, SAMPLED_COUNTERS.dtype)  # rows of which a longer period retains fewer
 
 
 def simulate_with_period(
@@ -45,8 +44,8 @@ def simulate_with_period(
     shortest = MIN_PERIOD_CYCLES
     while shortest < chip.warp_slots and sampling.mode == "all":
         shortest *= 2
-    places = min(sampling.buffer_nbytes // record_nbytes, MOST_RECORDS)
-    held = _Held(shortest, sampling.phase_cycles, places)
+    capacity = min(sampling.buffer_nbytes // record_nbytes, MOST_RECORDS)
+    held = _Held(shortest, sampling.phase_cycles, capacity)
     lossless = replace(
         sampling,
         auto_period=0,
@@ -79,8 +78,8 @@ def _with(timing: LaunchTiming, samples: np.ndarray, period_cycles: int) -> Laun
 class _Held:
     """The samples and counter rows held so far: those of the cycles that are `phase` modulo `period`."""
 
-    def __init__(self, period: int, phase: int, places: int):
-        self.period, self.phase, self.places = period, phase, places
+    def __init__(self, period: int, phase: int, capacity: int):
+        self.period, self.phase, self.capacity = period, phase, capacity
         self.rows: dict[np.dtype, list[np.ndarray]] = {}
         self.exact: list[np.ndarray] = []  # rows of blocks and warps, which stay
 
@@ -89,7 +88,7 @@ class _Held:
             self.exact.append(rows)
             return
         self.rows.setdefault(rows.dtype, []).append(self._thinned(rows))
-        while sum(map(len, self.rows.get(WIDE.dtype, []))) > self.places:
+        while sum(map(len, self.rows.get(WIDE.dtype, []))) > self.capacity:
             self.thin()
 
     def thin(self) -> None:
@@ -103,7 +102,7 @@ class _Held:
         return np.concatenate(self.rows.get(WIDE.dtype) or [NOTHING])
 
     def overflows(self, depth: int, drain_cycles: int) -> bool:
-        """Whether a FIFO of `depth` records that releases one every `drain_cycles` would have been full once."""
+        """True when a FIFO of `depth` records that releases one every `drain_cycles` would have been full once."""
         samples = self.samples()
         sms = samples["stall_sm"] >> SM_SHIFT
         return any(

@@ -2,7 +2,7 @@
 
 The instructions of all grids follow each other in one table, so an instruction's number says whose it is, and the
 ledger has rows of its own for each grid. Scoreboard columns are those of the program that has the most registers;
-groups of asynchronous copies and of multiplications stand behind them, at one place for all.
+groups of asynchronous copies and of multiplications follow them, at the same columns for all grids.
 """
 
 import math
@@ -15,22 +15,22 @@ import numpy as np
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.timing.draws import DrawWork, rows_of
+from gpuprof.timing.draw_tables import DrawWork, rows_of
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import bins_of, first_shift
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
 from gpuprof.timing.state.occupancy import Occupancy, occupancy
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.static_program import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
 
 
 class Shades(NamedTuple):
-    """What a shader of a draw shades, a block for each: items of a series, from number `first` of the draw on. `grid`:
-    the number in the batch of the grid that has the draw's work.
+    """The items that a shader of a draw shades, a block for each: items of a series, from number `first` of the draw
+    on. `grid`: the number in the batch of the grid that has the draw's work.
     """
 
     grid: int
@@ -43,7 +43,7 @@ class Grid:
     """A launch to be timed, and its trace: pieces that follow each other from block 0 on, and for some blocks further
     pieces later.
 
-    `order` is told which are wanted next, when the pieces are made to order: one comes for each order, in the orders'
+    `order` is called with the next order, when the pieces are made to order: one comes for each order, in the orders'
     order.
 
     It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start
@@ -55,8 +55,8 @@ class Grid:
 
     `shades`: it is a shader of a draw. `draw`, on the first shader of each draw: all that the draw does.
 
-    `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here
-    that a host decides.
+    `filter`: selects its samples, None for the filter of the batch's sampling, of which only the parts that the trace
+    cell decides are used here.
     """
 
     launch: "Launch"
@@ -129,7 +129,7 @@ def _joined(programs: list[StaticProgram]) -> StaticProgram:
 
 
 def _registers_alone(program: StaticProgram) -> int:
-    """The number of scoreboard entries that stand for registers. The entries of groups follow them."""
+    """The number of scoreboard entries of registers. The entries of groups follow them."""
     return min(entry for entry in (program.n_registers, program.first_group, program.first_product) if entry >= 0)
 
 
@@ -138,7 +138,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
     others.
     """
     chip = machine.chip
-    # Behind the last is nobody's: there the L2 counts what the units of draws ask for.
+    # The row after the last belongs to no grid: there the L2 counts the requests of the units of draws.
     records = np.zeros(len(grids) + 1, layout.GRID)[: len(grids)]
     first_items = first_items_of([grid.grid for grid in grids])
     edges = _edges([grid.grid for grid in grids])

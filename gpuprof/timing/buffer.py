@@ -2,8 +2,8 @@
 
 A record reaches the buffer in the cycle in which it leaves its FIFO. Those of one cycle come in the order of their SMs.
 The worker takes all that is there in every cycle that is a multiple of its period, before what comes in that cycle; a
-record that finds the buffer full is lost. Nothing of this reaches back to the SMs, so it is worked out behind the
-engine, whenever that hands its records over.
+record that finds the buffer full is lost. Nothing of this affects the SMs, so it is computed after the engine, whenever
+that hands its records over.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.machine import State
 
 Sink = Callable[[np.ndarray], None]
-# CUPTI's workers wake up so often, unless told otherwise:
+# CUPTI's workers wake up so often by default:
 # CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
 WORKER_SECONDS = 0.1
 SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
@@ -32,8 +32,8 @@ def worker_cycles(chip: Chip) -> int:
 class EventBuffer:
     """A buffer of `places` records that is emptied every `poll_cycles` cycles."""
 
-    def __init__(self, places: int, poll_cycles: int):
-        self.places, self.poll_cycles = places, poll_cycles
+    def __init__(self, capacity: int, poll_cycles: int):
+        self.capacity, self.poll_cycles = capacity, poll_cycles
         self.turn = 0  # of the worker, that the last record came before
         self.taken = 0  # places, since the turn before
 
@@ -43,23 +43,23 @@ class EventBuffer:
         """
         if not len(cycle):
             return np.ones(0, np.bool_)
-        turn = cycle // self.poll_cycles
-        last = int(turn.max())
-        if self.taken + len(cycle) <= self.places:
-            there = np.ones(len(cycle), np.bool_)
+        poll = cycle // self.poll_cycles
+        last = int(poll.max())
+        if self.taken + len(cycle) <= self.capacity:
+            is_stored = np.ones(len(cycle), np.bool_)
         else:
             order = np.lexsort((sm, cycle))
-            of_turn = turn[order]
-            place = (
+            of_turn = poll[order]
+            position = (
                 np.arange(len(order))
                 - np.searchsorted(of_turn, of_turn)
                 + np.where(of_turn == self.turn, self.taken, 0)
             )
-            there = np.empty(len(order), np.bool_)
-            there[order] = place < self.places
-        self.taken = (self.taken if last == self.turn else 0) + int(np.count_nonzero(there & (turn == last)))
+            is_stored = np.empty(len(order), np.bool_)
+            is_stored[order] = position < self.capacity
+        self.taken = (self.taken if last == self.turn else 0) + int(np.count_nonzero(is_stored & (poll == last)))
         self.turn = last
-        return there
+        return is_stored
 
 
 class Outlet:
@@ -83,23 +83,23 @@ class Outlet:
         records, leaves = self.state.cell.record[:n], self.state.cell.leaves[:n]
         out = np.ones(n, np.bool_) if to_the_end else leaves < int(self.state.machine[0]["now"]) + QUANTUM
         rows = _of(records, out)
-        there = self.buffer.admit(leaves[out], rows["stall_sm"] >> SM_SHIFT)
-        self._count(rows[~there])
-        rows = _of(rows, there)
+        is_stored = self.buffer.admit(leaves[out], rows["stall_sm"] >> SM_SHIFT)
+        self._count(rows[~is_stored])
+        rows = _of(rows, is_stored)
         if len(self.held):
             rows = np.concatenate([self.held, rows])
         waiting = np.flatnonzero(~out)
         safe = rows["cycle"] < records["cycle"][waiting].min(initial=NO_CYCLE)
         self.held, rows = np.take(rows, np.flatnonzero(~safe)), _of(rows, safe)
         rows = np.take(rows, in_order(rows)) if len(rows) else rows
-        self._keep(waiting)
+        self._compact(waiting)
         if len(rows):
             self.sink(rows)
         self._hand_over_counters()
         self._hand_over_rows()
 
     def _hand_over_counters(self) -> None:
-        """They go with the records of their cycle, and take no place of their own."""
+        """Hands over the counters: they go with the records of their cycle, and take no place of their own."""
         n = int(self.state.machine[0]["n_counted"])
         self.state.machine[0]["n_counted"] = 0
         rows = self.state.cell.counted[:n]
@@ -109,15 +109,17 @@ class Outlet:
             self.sink(rows[np.lexsort((rows["sm"], rows["cycle"]))])
 
     def _hand_over_rows(self) -> None:
-        """Those of blocks and warps that have ended: they go through no FIFO, and none is lost."""
+        """Hands over the rows of ended blocks and warps: they go through no FIFO, and none is lost."""
         for name, rows in self.rows:
             n = int(self.state.machine[0][f"n_{name}_rows"])
             if n:
                 self.state.machine[0][f"n_{name}_rows"] = 0
                 self.sink(rows[:n].copy())
 
-    def _keep(self, waiting: np.ndarray) -> None:
-        """The records of these numbers, which are in their FIFOs, stand first in the table, and are all there is."""
+    def _compact(self, waiting: np.ndarray) -> None:
+        """Moves the records of these numbers, which are still in their FIFOs, to the table's start, and drops all
+        others.
+        """
         cell = self.state.cell
         n = int(self.state.machine[0]["n_samples"])
         if not len(waiting):  # as at the end, where most launches hand over all they have
@@ -129,8 +131,8 @@ class Outlet:
             number = np.full(len(cell.record), -1, np.int64)
             number[waiting] = np.arange(len(waiting))
             cell.fifo["record"] = number[cell.fifo["record"]]
-        whole = cell.record.view(f"V{cell.record.itemsize}")  # numpy copies rows of fields field by field
-        whole[: len(waiting)] = np.take(whole, waiting)
+        records = cell.record.view(f"V{cell.record.itemsize}")  # numpy copies rows of fields field by field
+        records[: len(waiting)] = np.take(records, waiting)
         cell.leaves[: len(waiting)] = cell.leaves[waiting]
         self.state.machine[0]["n_samples"] = len(waiting)
 
@@ -143,7 +145,7 @@ class Outlet:
 
 
 def in_order(records: np.ndarray) -> np.ndarray:
-    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast
+    """The order of WIDE.dtype records by cycle, then SM, then warp slot: by one number, which sorts three times as fast
     as three.
     """
     cycles = records["cycle"] - records["cycle"].min()
@@ -170,6 +172,6 @@ def by_launch(rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         yield from ((int(launch), rows) for launch in launches[:1])
         return
     order = np.argsort(launches, kind="stable")
-    found, starts = np.unique(launches[order], return_index=True)
-    for launch, its_rows in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+    launch_numbers, starts = np.unique(launches[order], return_index=True)
+    for launch, its_rows in zip(launch_numbers.tolist(), np.split(order, starts[1:]), strict=True):
         yield launch, np.take(rows, its_rows)

@@ -1,7 +1,7 @@
 """The simulation's outer loops, compiled on first use.
 
-Time goes in quanta. In a quantum each SM that has something to do runs alone, from event to event; then the requests
-that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
+Time goes in quanta. In a quantum each SM that has something to do runs by itself, from event to event; then the
+requests that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 """
 
 import numpy as np
@@ -9,14 +9,15 @@ from numba import int64, typeof
 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
-from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
-from gpuprof.timing.state.tables import part_at, row_of, sm_at
+from gpuprof.timing.state.layout import NEVER, QUANTUM
+from gpuprof.timing.state.machine_tables import MACHINE
+from gpuprof.timing.state.table_rows import part_at, row_of, sm_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
+from gpuprof.timing.units.draw_pipeline import pass_items
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.per_block import write_blocks
-from gpuprof.timing.units.pipeline import pass_items
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
 from gpuprof.timing.units.stage_units import settle
@@ -66,7 +67,7 @@ def skip_to_ready(machine, cycle):
     """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `cycle` is the soonest
     event.
     """
-    # The pool looks at the machine at the ends of quanta alone, so a grid cannot start in between.
+    # The pool examines the machine only at the ends of quanta, so a grid cannot start in between.
     due = machine.next_ready + (machine.origin - machine.next_ready) % QUANTUM
     if machine.next_ready == NEVER or due > cycle - (cycle - machine.origin) % QUANTUM:
         return False

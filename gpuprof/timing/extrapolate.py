@@ -2,11 +2,11 @@
 it would take.
 
 A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
-leave parts of it empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The
-rate is looked at whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
-L2 is full, the L2 is filled at once (`aged`); once it is known well enough behind that, only so many blocks are still
-started that a whole number of batches is left out: the end then looks as it would. How many issue slots these have is
-known exactly, from the emulator's counters.
+leave parts of it empty; and at another one from when the L2 is full, for then written lines must go to the DRAM. The
+rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
+L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
+are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these
+have is known exactly, from the emulator's counters.
 """
 
 from dataclasses import replace
@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.tables.launch import NUMBERS
 from gpuprof.tables.table import WORK
 from gpuprof.timing.batch import PreparedGrid
-from gpuprof.timing.causes import scaled_causes
-from gpuprof.timing.l2_warmup import fill
+from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import QUANTUM
-from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.state.static import FOLDED, JOINED, static_program
+from gpuprof.timing.state.stall_tables import scaled_stalls
+from gpuprof.timing.state.static_program import FOLDED, JOINED, static_program
 
 if TYPE_CHECKING:
     from gpuprof.device.module import LoadedModule
@@ -36,12 +35,13 @@ QUARTERS = 4  # stretches of batches that give a rate
 LEAST_BATCHES = 6  # a rate needs more than these
 # How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters'
 # costs (the mean of two is within that nine times in ten, where only chance is at work), and by twice the drift from
-# the first half to the second, which may go on. Four quarters agree by chance now and then, so the bound is not less
+# the first half to the second, which may continue. Four quarters agree by chance now and then, so the bound is not less
 # than the standard error of the batches that give the rate.
 LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
 MOST_ERROR_FILLING = 0.01
 FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
+FAR_SHIFT = 42  # a line number so far from another is none of the memory's
 WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
 
 
@@ -68,7 +68,7 @@ class Settling:
         self.n_blocks = grid.n_blocks
         self.batch = max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
         self.due = self.batch  # blocks that end the batch
-        # Cycle, issue slots and lines in the L2 after each batch; begun anew when the L2 is full.
+        # Cycle, issue slots and lines in the L2 after each batch; emptied when the L2 is full.
         self.marks: list[tuple[int, int, int]] = []
         self.is_full = False
         self.filling: Filling | None = None
@@ -84,7 +84,7 @@ class Settling:
         self.due = (done // self.batch + 1) * self.batch
         tags = state.memory.l2_tag
         lines = int(np.count_nonzero(tags))
-        # A full L2 writes a line back for each new one, so batches from before tell nothing of the rate from now on.
+        # A full L2 writes a line back for each new one, so earlier batches do not show the rate from now on.
         if not self.is_full and lines >= FULL * len(tags):
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
@@ -95,27 +95,33 @@ class Settling:
         slots_of_block = record["issue_slots"] / done
         if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
             if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
-                fill(state)
+                fill_l2(state)
                 self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
             return None
         # Whole batches, so that the last ones leave the chip as empty as they would in a full run.
         left_out = (self.n_blocks - int(record["next_block"])) // self.batch * self.batch
-        found = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
+        extrapolation = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
         if self.filling and left_out * slots_of_block <= self.filling.slots:
-            return found  # that was left out already, whatever the rate behind it has come to
+            return extrapolation  # that was left out already, whatever the rate after it has become
         all_cycles = (
-            self.marks[-1][0] - int(record["start_cycle"]) + found.cycles((self.n_blocks - done) * slots_of_block)[0]
+            self.marks[-1][0]
+            - int(record["start_cycle"])
+            + extrapolation.cycles((self.n_blocks - done) * slots_of_block)[0]
         )
-        return found if left_out > 0 and found.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles else None
+        return (
+            extrapolation
+            if left_out > 0 and extrapolation.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles
+            else None
+        )
 
-    def slots_to_fill(self, room: int) -> float:
+    def slots_to_fill(self, n_lines: int) -> float:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
         _, slots, lines = self.marks[len(self.marks) // 2]
         brought = self.marks[-1][2] - lines
-        return (room - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
+        return (n_lines - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
-        """Whether filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
+        """True when filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
         return (
             WORTH * self.batch < blocks < left - AFTER * self.batch
             and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
@@ -162,11 +168,35 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     )
 
 
-def note(kernel: str, whole: LaunchTiming) -> str:
+def note(kernel: str, launch: LaunchTiming) -> str:
     """The note that a recording carries on an extrapolated launch."""
-    known = whole.extrapolation
+    known = launch.extrapolation
     return (
         f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: "
         "cycles within "
         f"{100 * known.error:.1f} % of a full run's, ledger and cache counts scaled, samples of what was timed"
     )
+
+
+def fill_l2(state: State) -> None:
+    """Makes an L2 that is filling look as after long use: puts a line that no request will hit into every empty way, a
+    copy of a line of the same set, as dirty as that, used as long before it as the whole cache has been in use. So the
+    ways are freed, and the written data goes to the DRAM, in the order and in the mixture in which lines came. The same
+    bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours.
+    """
+    machine, tables = state.machine[0], state.memory
+    ways = int(machine["l2_ways"])
+    tag = tables.l2_tag.reshape(-1, ways)
+    is_valid = tag != 0
+    n_valid = is_valid.sum(axis=1, keepdims=True)
+    number = np.cumsum(~is_valid, axis=1) - 1  # of an empty place among those of its set
+    generation, which = np.divmod(number, np.maximum(n_valid, 1))
+    source = np.take_along_axis(np.argsort(~is_valid, axis=1, kind="stable"), which % ways, axis=1)
+    empty = ~is_valid & (n_valid > 0)
+    use, line = tables.l2_use.reshape(-1, ways), tables.l2_line.reshape(-1, ways)
+    generation = generation + 1
+    tag[empty] = (np.take_along_axis(tag, source, axis=1) + (generation << FAR_SHIFT))[empty]
+    use[empty] = (np.take_along_axis(use, source, axis=1) - generation * int(machine["l2_uses"]))[empty]
+    copies = np.take_along_axis(line, source, axis=1)
+    copies["pending_until"] = 0
+    line[empty] = copies[empty]

@@ -1,6 +1,6 @@
-"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core,
-while this one compiles and emulates the first kernel. Of several runs that find it missing, one has it compiled, and
-the others wait for that.
+"""The first run on a machine: unless the timing model is compiled already, another process compiles it, on another
+core, while this one compiles and emulates the first kernel. Of several runs that find it missing, one has it compiled,
+and the others wait for that.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from pathlib import Path
 from gpuprof.base.lock import Lock
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
-from gpuprof.jit.cached import is_ready, place_of, why_not_lasting
+from gpuprof.jit.cached import cache_folder_of, is_ready, why_not_lasting
 from gpuprof.timing.engine import SIGNATURE, run
 
 TICK_SECONDS = 0.25
@@ -40,14 +40,14 @@ class Compilation:
     """The timing model being compiled: by a process of ours, or for another gpuprof that began before."""
 
     def __init__(self):
-        self._lock = Lock(place_of(run) / "timing model.lock")
+        self._lock = Lock(cache_folder_of(run) / "timing model.lock")
         self._process: subprocess.Popen | None = None
         if self._lock.take():
             self._start()
 
     @property
     def notice(self) -> str:
-        """What the user is told at its beginning."""
+        """The message to the user at the start of the compilation."""
         if self._process is None:
             return f"first run on this machine: another gpuprof is {WHAT}; waiting for it"
         return f"first run on this machine: {WHAT}, once{why_not_lasting(run)}"
@@ -101,8 +101,8 @@ class Compilation:
 
 
 def compile_once() -> None:
-    """Waits until this machine has the timing model compiled: for who is about to start several processes that would
-    each compile it.
+    """Waits until this machine has the timing model compiled: to be called before several processes are started that
+    would each compile it.
     """
     if not is_compiled():
         Compilation().wait()

@@ -14,16 +14,15 @@ from gpuprof.tables.launch import LOSSES
 from gpuprof.tables.samples import WIDE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
-from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
-from gpuprof.timing.draws import tables_of, timings_of
+from gpuprof.timing.draw_tables import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
+from gpuprof.timing.stall_causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
-from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (
     Machine,
     Program,
@@ -35,7 +34,8 @@ from gpuprof.timing.state.machine import (
     new_core,
     new_memory,
 )
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.stall_tables import stalls_of
+from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.timing.trace_feed import LiveTrace
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def simulate(
     machine's clock past it.
 
     `sink` is called with arrays of tables.samples.WIDE, ordered by cycle, then SM, then warp slot, and if
-    counters are asked for with others of SAMPLED_COUNTERS_DTYPE, ordered by cycle, then SM; in FIFOs and buffer a
+    counters are requested with others of SAMPLED_COUNTERS.dtype, ordered by cycle, then SM; in FIFOs and buffer a
     record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises,
     or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and
     KernelFault when the launch takes more than `max_cycles`.
@@ -79,10 +79,10 @@ def simulate_batch(
     sample_blocks: bool = False,
     record_nbytes: int = WIDE.dtype.itemsize,
 ) -> list[LaunchTiming]:
-    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each.
+    """Times grids that may run at the same time. Everything else is like in `simulate`; `max_cycles` is for each.
 
-    With `sample_blocks` a grid that is alone, and no shader, may end before all of its blocks have run: its timing then
-    says so in `extrapolation`.
+    With `sample_blocks` a single grid that is no shader may end before all of its blocks have run: its timing then says
+    so in `extrapolation`.
 
     Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
     timing of a draw is in that of its first shader.
@@ -95,9 +95,9 @@ def simulate_batch(
     settling = Settling(prepared[0], machine.chip) if is_sampled else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
-        found = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
+        extrapolation = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
-    return [replace(timings[0], extrapolation=found)] if found else timings
+    return [replace(timings[0], extrapolation=extrapolation)] if extrapolation else timings
 
 
 def _new_state(
@@ -112,8 +112,8 @@ def _new_state(
     machine.tables.begin()
     blame = new_blame(machine, program)
     record = machine_record(machine, program, fits, sampling, record_nbytes)
-    # The table of causes grows between quanta alone, so the rows that a quantum may add stay free. Row 0 stands for
-    # none: it ends the chains of blame.find_row.
+    # The table of causes grows only between quanta, so the rows that a quantum may add stay free. Row 0 means none: it
+    # ends the chains of cause_ledger.find_row.
     record["blame_room"], record["blame_mask"], record["n_blame"] = (
         len(blame.blame) - most_causes(machine.chip),
         len(blame.blame_bucket) - 1,
@@ -163,7 +163,7 @@ def _run(
     """
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
-    status, found = engine.NEED_BLOCKS, None
+    status, extrapolation = engine.NEED_BLOCKS, None
     try:
         while status != engine.DONE:
             if status == engine.NEED_BLOCKS:
@@ -181,15 +181,15 @@ def _run(
                     "timeout",
                 )
             assert status != engine.STUCK, (
-                f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
+                f"{what}: no warp can continue, {int(state.core.grid['done_blocks'].sum())} blocks are done"
             )
-            if settling and not found and (found := settling.look(state)):
-                state.core.grid[0]["total_blocks"] = state.core.grid[0]["released"] = found.simulated
+            if settling and not extrapolation and (extrapolation := settling.look(state)):
+                state.core.grid[0]["total_blocks"] = state.core.grid[0]["released"] = extrapolation.simulated
             # The rate has to be looked at before blocks start that could be left out.
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:
         outlet.flush(to_the_end=True)
-    return found
+    return extrapolation
 
 
 def _look(state: State, shown: Stage) -> None:

@@ -1,8 +1,8 @@
-"""Older pieces of a trace written anew: what warps that lag behind will still need, without what the others needed.
+"""Compaction of older pieces of a trace: the parts that slow warps still need, without those that only others needed.
 
-Each piece holds a stretch of many warps' traces. A warp that hardly gets on (the scheduler prefers younger ones) would
-keep all of the piece it is in, and of each later one that has steps of it; now a run of such pieces becomes one. No
-warp notices: it goes on at the same step, access and sector, at another address.
+Each piece holds a stretch of many warps' traces. A warp that hardly advances (the scheduler prefers younger ones) would
+retain all of the piece it is in, and of each later one that has steps of it; so a run of such pieces becomes one. No
+warp notices: it continues at the same step, access and sector, at another address.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from gpuprof.timing.state.layout import ACCESS_NBYTES, PIECE, PIECE_PLACES, SECT
 from gpuprof.timing.state.machine import State
 
 MOST_PIECES = 4  # of a chunk's chain, before the older ones are gathered
-WHOLE_PIECES = 2  # the newest, in which most warps are
+UNCOMPACTED_PIECES = 2  # the newest, in which most warps are
 GATHERED_NBYTES = 16 << 20  # a gathered piece stays below this where it can, so that it is not copied again and again
 # The arrays in which a warp has an address, and their names in a piece.
 ARRAYS = {"step": "steps", "access": "accesses", "sector": "sectors"}
@@ -40,10 +40,10 @@ class Link(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where a chunk's warps are. A row is a warp of the chunk.
+    """The positions of a chunk's warps. A row is a warp of the chunk.
 
     place: int64 (rows,), the link it is in, 0 before it starts, beyond the last when it has ended. at: int64 (rows,) by
-    name in ARRAYS, the address it goes on at, 0 when it is not on the chip. warps, rows_of: int64 (warps,), the
+    name in ARRAYS, the address at which it continues, 0 when it is not on the chip. warps, rows_of: int64 (warps,), the
     machine's numbers of those that are, and their rows.
     """
 
@@ -62,34 +62,34 @@ def link_of(piece: TracePiece, record: np.ndarray | None = None) -> Link:
     return Link(piece, record, np.diff(piece.step_start))
 
 
-def standing(state: State, place: np.ndarray, warps: np.ndarray, rows_of: np.ndarray) -> Standing:
-    at = {name: np.zeros(len(place), np.int64) for name in ARRAYS}
+def standing(state: State, links: np.ndarray, warps: np.ndarray, rows_of: np.ndarray) -> Standing:
+    at = {name: np.zeros(len(links), np.int64) for name in ARRAYS}
     for name, addresses in at.items():
         addresses[rows_of] = state.core.warp[name][warps]
-    return Standing(place, at, warps, rows_of)
+    return Standing(links, at, warps, rows_of)
 
 
 def gather(state: State, links: list[Link], where: Standing) -> list[Link]:
     """The links with the older ones gathered, as one or as several that are not too long."""
-    older, gathered = links[:-WHOLE_PIECES], []
+    older, gathered = links[:-UNCOMPACTED_PIECES], []
     parts = [_still_needed(link, number, where) for number, link in enumerate(older)]
     nbytes = [ITEM_NBYTES * sum(int((end - begin).sum()) for begin, end in part.values()) for part in parts]
     first = 0
     for after in range(1, len(older) + 1):
         if after == len(older) or sum(nbytes[first : after + 1]) > GATHERED_NBYTES:
             group = older[first:after]
-            # A piece alone is copied only where that frees more than half of it.
+            # A single piece is copied only where that frees more than half of it.
             if len(group) > 1 or 2 * nbytes[first] < group[0].nbytes:
                 group = [_joined(group, parts[first:after])]
                 _enter(state, group[0], where, (where.place >= first) & (where.place < after))
             gathered += group
             first = after
-    return gathered + links[-WHOLE_PIECES:]
+    return gathered + links[-UNCOMPACTED_PIECES:]
 
 
 def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The part of link `number` that each row still needs, by name in ARRAYS: its begin and end, int64 (rows,)."""
-    found = {}
+    needed = {}
     for name, values in ARRAYS.items():
         start = getattr(link.piece, f"{name}_start")
         begin, end = start[:-1].copy(), start[1:]
@@ -97,12 +97,12 @@ def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[n
         begin[inside] = (where.at[name][inside] - link.record[values][0]) // ITEM_NBYTES
         passed = where.place > number
         begin[passed] = end[passed]
-        found[name] = begin, end
-    return found
+        needed[name] = begin, end
+    return needed
 
 
 def _joined(links: list[Link], parts: list[dict[str, tuple[np.ndarray, np.ndarray]]]) -> Link:
-    """One link with the `parts` of consecutive links. It keeps the record of the first: the link before it, or the
+    """Joins the `parts` of consecutive links to one link. It has the record of the first: the link before it, or the
     grid, holds that record's address.
     """
     made = {}
@@ -111,12 +111,12 @@ def _joined(links: list[Link], parts: list[dict[str, tuple[np.ndarray, np.ndarra
         length = end - begin  # (links, rows)
         start = np.concatenate([[0], np.cumsum(length.sum(axis=0))])
         to = start[:-1] + np.cumsum(length, axis=0) - length
-        whole = np.empty(start[-1], getattr(links[0].piece, values).dtype)
+        joined = np.empty(start[-1], getattr(links[0].piece, values).dtype)
         for number, link in enumerate(links):
-            whole[_ranges(to[number], length[number])] = getattr(link.piece, values)[
+            joined[_ranges(to[number], length[number])] = getattr(link.piece, values)[
                 _ranges(begin[number], length[number])
             ]
-        made |= {f"{name}_start": start, values: whole}
+        made |= {f"{name}_start": start, values: joined}
     return link_of(links[0].piece._replace(**made, final=links[-1].piece.final), links[0].record)
 
 
@@ -127,8 +127,8 @@ def _ranges(first: np.ndarray, length: np.ndarray) -> np.ndarray:
 
 
 def _enter(state: State, link: Link, where: Standing, inside: np.ndarray) -> None:
-    """Warps of the rows `inside` go on in the link, in which all that is theirs is still to come; see
-    `follow.enter`.
+    """Makes warps of the rows `inside` continue in the link, which holds only steps that they have not run; see
+    `trace_cursor.enter`.
     """
     here = inside[where.rows_of]
     warps, rows = where.warps[here], where.rows_of[here]
@@ -137,6 +137,6 @@ def _enter(state: State, link: Link, where: Standing, inside: np.ndarray) -> Non
         table[name][warps] = link.record[values][0] + ITEM_NBYTES * getattr(piece, f"{name}_start")[rows]
     end = link.record["steps"][0] + ITEM_NBYTES * piece.step_start[rows + 1]
     table["piece"][warps], table["final"][warps], table["trace_end"][warps] = link.address, piece.final[rows], end
-    # The bound of follow.enter: a warp asks for more before it comes to the end. It never goes back to the bound.
+    # The bound of trace_cursor.enter: a warp requests more before it reaches the end. It never goes back to the bound.
     look_out = np.maximum(table["step"][warps], end - state.machine[0]["lookahead_nbytes"])
     table["step_end"][warps] = np.where(piece.final[rows] != 0, end, look_out)

@@ -2,10 +2,10 @@
 the chip.
 
 The engine has addresses in them: each warp's, and those of a record for each piece. A piece holds a stretch of the
-trace of a chunk of blocks. The pieces of a chunk are linked, and the next is there before any of its warps can come to
-the end of the last: a warp that gets within a quantum's steps of it says so, and `feed_warps` waits for the emulator.
-What is asked for, and when, is read off the simulated machine alone; so the order in which blocks are emulated is the
-same in every run.
+trace of a chunk of blocks. The pieces of a chunk are linked, and the next is there before any of its warps can reach
+the end of the last: a warp that gets within a quantum's steps of it sets a flag, and `feed_warps` waits for the
+emulator. The orders and their times follow only from the simulated machine; so the order in which blocks are emulated
+is the same in every run.
 """
 
 from collections import deque
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import join_sectors
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
+from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state.machine import State
@@ -45,8 +45,8 @@ class LiveTrace:
 
 
 class _Chunk:
-    """Blocks that are emulated together. `links`: the pieces that some warp is in or will come to. A row is a warp of
-    the chunk.
+    """Blocks that are emulated together. `links`: the pieces that some warp is in or will reach. A row is a warp of the
+    chunk.
     """
 
     def __init__(self, piece: TracePiece):
@@ -80,7 +80,7 @@ class _Chunk:
 
     @property
     def is_open(self) -> bool:
-        """Whether the chunk's trace goes on, and nobody has ordered the next piece."""
+        """True when the chunk's trace continues, and the next piece has not been ordered."""
         return not self.is_ordered and not self.final.all()
 
     def are_mine(self, warps: "_Warps") -> np.ndarray:
@@ -95,20 +95,20 @@ class _Chunk:
 
     def places(self, warps: "_Warps") -> np.ndarray:
         """For each warp, the index of the link that it is in: int64 (warps,)."""
-        # A warp knows its piece by the address of the piece's record alone.
+        # A warp knows its piece only by the address of the piece's record.
         addresses = np.array([link.address for link in self.links])
         order = np.argsort(addresses)
         return order[np.searchsorted(addresses, warps.piece, sorter=order)]
 
     def steps_left(self, warps: "_Warps") -> tuple[np.ndarray, np.ndarray]:
-        """(row, known steps still to run), int64 each, of those `warps` of this chunk whose trace goes on beyond the
+        """(row, known steps still to run), int64 each, of those `warps` of this chunk whose trace continues beyond the
         newest piece.
         """
         mine = self.mine(warps)
-        row, place, left = self.rows(mine), self.places(mine), (mine.trace_end - mine.step) // STEP_NBYTES
+        row, link_of, left = self.rows(mine), self.places(mine), (mine.trace_end - mine.step) // STEP_NBYTES
         for number, link in enumerate(self.links):
             if number:
-                left += np.where(place < number, link.steps[row], 0)
+                left += np.where(link_of < number, link.steps[row], 0)
         open_ended = ~self.final[row]
         return row[open_ended], left[open_ended]
 
@@ -123,23 +123,24 @@ class _Chunk:
             return
         mine = self.mine(warps)
         # Rows without a warp on the chip have ended, but for the blocks that have not started yet.
-        place = np.full(len(self.final), len(self.links))  # of each row in the chain
-        place[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
-        place[self.rows(mine)] = self.places(mine)
-        kept = [
-            ((place == number) | (place < number) & (link.steps > 0)).any() for number, link in enumerate(self.links)
+        link_of = np.full(len(self.final), len(self.links))  # of each row in the chain
+        link_of[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
+        link_of[self.rows(mine)] = self.places(mine)
+        is_needed = [
+            ((link_of == number) | (link_of < number) & (link.steps > 0)).any()
+            for number, link in enumerate(self.links)
         ]
-        # The next piece will be linked behind the newest, even when no warp is in that now.
-        kept[-1] = True
-        place = np.concatenate([[0], np.cumsum(kept)])[place]
-        self.links = [link for link, stays in zip(self.links, kept, strict=True) if stays]
+        # The next piece will be linked to the newest, even when no warp is in that now.
+        is_needed[-1] = True
+        link_of = np.concatenate([[0], np.cumsum(is_needed)])[link_of]
+        self.links = [link for link, stays in zip(self.links, is_needed, strict=True) if stays]
         if len(self.links) > MOST_PIECES:
-            self.links = gather(state, self.links, standing(state, place, mine.number, self.rows(mine)))
+            self.links = gather(state, self.links, standing(state, link_of, mine.number, self.rows(mine)))
         self._chain()
 
 
 class _Warps(NamedTuple):
-    """Warps on the chip, one column for each field of layout.WARP that is asked for here, all int64; `number`: the
+    """Warps on the chip, one column for each field of layout.WARP that is used here, all int64; `number`: the
     machine's.
     """
 
@@ -228,11 +229,11 @@ class _Source:
         them.
         """
         row, left = chunk.steps_left(warps)
-        # A warp that lags behind has enough: more of its trace now would only pile up in memory.
-        wanted = left < max(1.5 * chunk.stretch, _least_steps(state))
-        if wanted.any():
+        # A slow warp has enough: more of its trace now would only pile up in memory.
+        is_short = left < max(1.5 * chunk.stretch, _least_steps(state))
+        if is_short.any():
             rows = np.zeros(len(chunk.final), np.bool_)
-            rows[row[wanted]] = True
+            rows[row[is_short]] = True
             self._order(Order(chunk.first_block, rows))
             chunk.is_ordered = True
 
@@ -251,7 +252,7 @@ class _Source:
         assert piece.warps_per_block == self.warps_per_block, (
             f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
         )
-        # Compiled code follows these records without bounds checks (state/tables.py), so a wrong piece must stop here.
+        # Compiled code follows these records without bounds checks (state/table_rows.py): a wrong piece must stop here.
         steps = np.diff(piece.step_start)
         assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, (
             "a piece of other warps than it says"
@@ -273,7 +274,7 @@ def _least_steps(state: State) -> int:
 
 
 def _contiguous(piece: TracePiece) -> TracePiece:
-    """The engine reads records through addresses, one behind the other."""
+    """Makes the arrays of a piece contiguous: the engine reads consecutive records through addresses."""
     arrays = {name: np.ascontiguousarray(getattr(piece, name)) for name in PIECE_PLACES}
     # Compiled code reads every field of a piece as 64-bit words (tables.WORD).
     return piece._replace(**arrays | {"final": piece.final.astype(np.int64)})

@@ -4,7 +4,6 @@ once the launch has ended.
 
 from collections.abc import Iterable, Iterator
 
-from gpuprof.base.compared_results import MOST_TOLD
 from gpuprof.base.wording import plural
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of
@@ -16,7 +15,7 @@ ERROR = "error"  # the severity that is reported at once
 class Findings:
     """`n_errors`: number of errors; `n_places`: number of (launch, instruction) pairs that had one."""
 
-    def __init__(self, suppressions: Iterable[Suppression] = (), most_reported: int = MOST_TOLD):
+    def __init__(self, suppressions: Iterable[Suppression] = (), most_reported: int = MOST_SHOWN):
         self._suppressions, self._most_told = tuple(suppressions), most_reported
         self.n_errors = self.n_places = self.n_suppressed = 0
 

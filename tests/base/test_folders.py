@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from gpuprof.base.folders import Kept, kept_in
+from gpuprof.base.folders import CacheFolder, cache_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs owners and modes")
 ELSEWHERE = 65533  # a user that nobody is
@@ -40,7 +40,7 @@ def temporary(places):
 
 
 def test_the_users_cache_folder_comes_first_and_is_made_for_the_user_alone(places):
-    assert kept_in("compiled", is_executed=True) == Kept(places / "home/.cache/gpuprof/compiled")
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(places / "home/.cache/gpuprof/compiled")
     assert mode(places / "home/.cache/gpuprof") == mode(places / "home/.cache/gpuprof/compiled") == 0o700
 
 
@@ -49,20 +49,27 @@ def test_a_named_folder_is_used_as_it_is_and_machine_code_in_it_only_when_it_is_
     named.mkdir()
     named.chmod(0o777)
     monkeypatch.setenv("GPUPROF_CACHE", str(named))
-    assert kept_in("ptx", is_executed=False) == Kept(named / "ptx")
-    assert kept_in("compiled", is_executed=True) == Kept(named / "compiled") and mode(named / "compiled") == 0o700
+    assert cache_folder("ptx", is_executed=False) == CacheFolder(named / "ptx")
+    assert (
+        cache_folder("compiled", is_executed=True) == CacheFolder(named / "compiled")
+        and mode(named / "compiled") == 0o700
+    )
     (named / "compiled").chmod(0o777)
     (named / "ptx").chmod(0o777)
-    assert kept_in("ptx", is_executed=False) == Kept(named / "ptx")
+    assert cache_folder("ptx", is_executed=False) == CacheFolder(named / "ptx")
     with pytest.raises(OSError, match="others can use it"):
-        kept_in("compiled", is_executed=True)
+        cache_folder("compiled", is_executed=True)
 
 
 def test_without_a_home_the_runtime_folder_and_then_a_folder_among_temporary_files(places, monkeypatch):
     why = no_home(places, monkeypatch)
-    assert kept_in("compiled", is_executed=True) == Kept(places / "runtime/gpuprof/compiled", (why,), lasts=False)
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(
+        places / "runtime/gpuprof/compiled", (why,), lasts=False
+    )
     monkeypatch.delenv("XDG_RUNTIME_DIR")
-    assert kept_in("compiled", is_executed=True) == Kept(temporary(places) / "compiled", (why,), lasts=False)
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(
+        temporary(places) / "compiled", (why,), lasts=False
+    )
     assert mode(temporary(places)) == 0o700
 
 
@@ -71,13 +78,13 @@ def test_a_cache_folder_that_others_can_write_to_is_not_used(places, bits):
     folder = places / "home/.cache/gpuprof"
     folder.mkdir(parents=True)
     folder.chmod(bits)
-    assert kept_in("compiled", is_executed=True) == Kept(
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(
         places / "runtime/gpuprof/compiled",
         (f"{folder}: others can use it (chmod go-w makes it yours)",),
         lasts=False,
     )
     folder.chmod(0o755)
-    assert kept_in("compiled", is_executed=True) == Kept(folder / "compiled")
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(folder / "compiled")
 
 
 def link(folder):
@@ -108,7 +115,7 @@ def test_a_folder_among_temporary_files_must_be_the_users_own(places, monkeypatc
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     make(temporary(places))
     with pytest.raises(OSError) as error:
-        kept_in("compiled", is_executed=True)
+        cache_folder("compiled", is_executed=True)
     assert str(error.value) == f"{refused}; {temporary(places)}: {why}"
 
 
@@ -121,10 +128,10 @@ def test_a_folder_of_another_user_is_not_used(places, given):
     (places / "home/.cache/gpuprof/compiled").mkdir(parents=True, mode=0o700)
     (places / "home/.cache/gpuprof").chmod(0o700)
     os.chown(places / given, ELSEWHERE, ELSEWHERE)
-    assert kept_in("compiled", is_executed=True) == Kept(
+    assert cache_folder("compiled", is_executed=True) == CacheFolder(
         places / "runtime/gpuprof/compiled", (f"{places / given}: belongs to another user",), lasts=False
     )
-    assert kept_in("ptx", is_executed=False) == Kept(places / "home/.cache/gpuprof/ptx")
+    assert cache_folder("ptx", is_executed=False) == CacheFolder(places / "home/.cache/gpuprof/ptx")
 
 
 def test_a_folder_for_temporary_files_in_which_others_can_rename(places, monkeypatch):
@@ -132,5 +139,5 @@ def test_a_folder_for_temporary_files_in_which_others_can_rename(places, monkeyp
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     (places / "tmp").chmod(0o777)
     with pytest.raises(OSError) as error:
-        kept_in("compiled", is_executed=True)
+        cache_folder("compiled", is_executed=True)
     assert str(error.value) == f"{refused}; {places}/tmp: others can rename what is in it (chmod +t forbids it)"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")
 
 BEGIN = """\
 import gc, os, signal, sys, time
-from gpuprof.base.interrupts import Ended, end_at_once, end_at_signals, whole
+from gpuprof.base.interrupts import Ended, end_at_once, end_at_signals, uninterrupted
 def send(name):
     os.kill(os.getpid(), getattr(signal, name))
     for _ in range(3):
@@ -89,14 +89,14 @@ def test_a_second_one_changes_nothing_while_the_first_is_dealt_with():
 def test_what_must_be_whole_is_finished_first():
     script = """
         try:
-            with whole():
-                with whole():
+            with uninterrupted():
+                with uninterrupted():
                     send("SIGTERM")
                 say("whole")
             say("not here")
         except Ended as error:
             say(error)
-        with whole():
+        with uninterrupted():
             say("and again")
     """
     assert runs(script) == (0, "whole\nterminated\nand again\n", "")

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gpuprof.base.stages import counted, open_stages, stage, told_when_idle
+from gpuprof.base.stages import counted, notified_when_idle, open_stages, stage
 
 
 def seen() -> list[tuple]:
@@ -59,7 +59,7 @@ def test_a_loop_that_is_left_ends_its_stage():
 
 def test_idle_is_told_when_the_last_one_ends():
     told = []
-    with told_when_idle(lambda: told.append(seen())):
+    with notified_when_idle(lambda: told.append(seen())):
         with stage("outer"):
             with stage("inner"):
                 pass

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.encoding import encode, make
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate

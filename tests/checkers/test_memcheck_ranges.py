@@ -168,7 +168,7 @@ def map_of(array, n_rows: int, dimensions: int = 2) -> int:
         ("load_tile", 8, 6, 0, "", "", [*range(49, 65), *16 * [0], *32 * [-1]]),  # outside of the tensor is no error
         ("load_tile", 99, 6, 0, "out_of_bounds", "the tensor map reaches out of bounds of global memory, from ",
          [*range(49, 65), *16 * [0], *32 * [-1]]),
-        ("load_tile", 8, 0, 64, "misaligned", "a tile's place in shared memory, 0x40, is not aligned to 128 bytes",
+        ("load_tile", 8, 0, 64, "misaligned", "a tile's address in shared memory, 0x40, is not aligned to 128 bytes",
          64 * [-1]),
         ("load_tile", 8, 0, 4096, "out_of_bounds", "out of bounds tensor write of 128 bytes in shared memory at "
          "0x1000; the block has 264 bytes of shared memory", 64 * [-1]),

@@ -95,7 +95,7 @@ def test_comments_compare_from_the_sources_folder(tmp_path):
 
 def test_a_comparison_stands_after_a_launch(folder):
     write_files(folder, {"k.cu": f"// LAUNCH: y == ref.npy\n// LAUNCH: {RIGHT}\n{KERNEL}"})
-    message = "k.cu:1: a comparison stands after the launch whose result it is about\n    y == ref.npy\n"
+    message = "k.cu:1: a comparison must follow the launch whose result it is about\n    y == ref.npy\n"
     assert collect(folder) == (2, "", f"gpuprof: {message}")
 
 

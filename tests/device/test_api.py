@@ -225,7 +225,8 @@ def test_device_arrays(gpu, executor):
     assert message(gpu.device_array, 2.5) == "an array's extent must be an integer, not 2.5"
     assert (
         message(a[1:2].free)
-        == f"<device array int32[1,3] at 0x{a.address + 12:x}> is part of another allocation and cannot be freed alone"
+        == f"<device array int32[1,3] at 0x{a.address + 12:x}> is part of another allocation and cannot be freed "
+        "separately"
     )
     a.free()
     with pytest.raises(DeviceMemoryError, match="was freed before"):

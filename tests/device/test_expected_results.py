@@ -16,7 +16,7 @@ from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.elements import bfloat16_bits
-from gpuprof.device.launching.argument_values import ArrayName, Expected, Saved, Wanted
+from gpuprof.device.launching.argument_values import ArrayName, Expected, RequestedResults, Saved
 from gpuprof.device.launching.expected_results import parse_comparison, parse_expected, parse_saved
 from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.device.requests import run_requests
@@ -30,14 +30,14 @@ AGAIN = "saxpy<<<1, 32>>>(4, 2.0, x, y)"  # and then 1 5 9 13
 
 def results(*launches: str, expect=(), save=(), folder=Path(), executor=None, **tolerances) -> list[Result]:
     gpu = Device(executor or FakeExecutor(), load_chip("a100"))
-    wanted = Wanted(
+    wanted = RequestedResults(
         tuple(parse_expected(text, "--expect") for text in expect),
         tuple(parse_saved(text, "--save") for text in save),
         folder=folder,
         **tolerances,
     )
     requests = [parse_launch(text, f"axpy.cu:{line}") for line, text in enumerate(launches, 1)]
-    return run_requests(gpu, gpu.load("axpy.cu"), requests, folder=folder, wanted=wanted).results
+    return run_requests(gpu, gpu.load("axpy.cu"), requests, folder=folder, requested=wanted).results
 
 
 def complaint(*launches: str, **options) -> str:
@@ -173,8 +173,8 @@ def test_on_another_stream_an_array_is_read_in_the_end():
     kinds = [type(command) for command in executor.commands]
     assert cmd.CopyOut not in kinds[: kinds.index(cmd.Wait)]
     assert complaint(ADD, f"{on_stream}; y == 1", AGAIN) == (
-        "axpy.cu:2: y is wanted after a launch on stream 1, and a later launch may write to it; launch on stream 0, or "
-        "name it after all launches"
+        "axpy.cu:2: y is requested after a launch on stream 1, and a later launch may write to it; launch on stream 0, "
+        "or name it after all launches"
     )
 
 
@@ -187,14 +187,14 @@ def element(array: str, start: str, *expect: str, save=(), folder=Path(), **tole
     module = gpu.load("axpy.cu")
     function = module["saxpy"].function
     object.__setattr__(function, "params", (*AXPY[:3], Param("y", "u64", 16, 8, 8)))
-    wanted = Wanted(
+    wanted = RequestedResults(
         tuple(parse_expected(f"v={text}", "--expect") for text in expect),
         tuple(parse_saved(text, "--save") for text in save),
         folder=folder,
         **tolerances,
     )
     request = parse_launch(f"saxpy<<<1, 32>>>(0, 2.0, f32[4], v: {array}={start})")
-    return run_requests(gpu, module, [request], folder=folder, wanted=wanted).results
+    return run_requests(gpu, module, [request], folder=folder, requested=wanted).results
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_tolerances_that_are_given():
     assert [each.differ for each in element("f32[4]", "arange", "ones", rtol=1)] == [1]
     own = results(f"{ADD}; y == 4, rtol=0, atol=1; y == 4", rtol=0.75)
     assert [(each.differ, each.rtol, each.atol) for each in own] == [(2, "0", "1"), (0, "0.75", "0")]
-    assert complaint(ADD, rtol=1.0) == ("--rtol: nothing is compared; give --expect, or ; y == ref.npy behind a launch")
+    assert complaint(ADD, rtol=1.0) == ("--rtol: nothing is compared; give --expect, or ; y == ref.npy after a launch")
 
 
 # What is said, and saved.

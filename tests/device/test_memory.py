@@ -161,7 +161,7 @@ def test_freeing_everything_starts_over(sizes):
 def test_freed_memory_rests_until_there_is_no_other_room():
     """Where somebody looks for uses of freed memory. Of a shared arena of 64 KiB, and of what is never full."""
     memory = AddressSpace(arena=np.zeros(1 << 16, np.uint8))
-    memory.keep_apart([4096])
+    memory.separate_allocations([4096])
     first = memory.allocate(1000)
     memory.free(first.address)
     second = memory.allocate(1000)
@@ -169,14 +169,14 @@ def test_freed_memory_rests_until_there_is_no_other_room():
     memory.free(second.address)
     assert memory.allocate(60000).address == first.address
     plain = AddressSpace()
-    plain.keep_apart([0])
+    plain.separate_allocations([0])
     plain.free(plain.allocate(1000).address)
     assert plain.allocate(1000).address == first.address
 
 
 def test_not_all_freed_memory_rests():
     memory = AddressSpace(arena=np.zeros(MOST_RESTING_NBYTES + (1 << 20), np.uint8))
-    memory.keep_apart([4096])
+    memory.separate_allocations([4096])
     old, large = memory.allocate(1000), memory.allocate(MOST_RESTING_NBYTES - 8192)
     memory.free(old.address)
     memory.free(large.address)

@@ -79,7 +79,7 @@ def test_a_geometry_shader():
     # two triangles of 32 x 32 / 2 pixels, and 4 x 2 pixels
     assert 2 * 496 <= counts.passed - 8 <= 2 * 528
     assert drawn.pixels()[38:41, 12].tolist() == [[64, 255, 255, 255]] * 3
-    with pytest.raises(UsageError, match="grown is a geometry shader, and a pixel shader is wanted"):
+    with pytest.raises(UsageError, match="grown is a geometry shader, and a pixel shader is needed"):
         pipeline("grown")
     with pytest.raises(UsageError, match="the pipeline has no geometry shader, which would take arguments"):
         drawn.draw(pipeline(), given, geometry=(1,))
@@ -166,8 +166,8 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
         (lambda: pipeline(cull=np.array(["none", "back"])), "cull is one of none, front, back, not array("),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, hull=(1,)), "the pipeline has no hull shader, which would take"),
         (lambda: pipeline(stencil=StencilSide(reference=256)), "a stencil reference or mask is 0 to 255, not 256"),
-        (lambda: pipeline("unmarked"), "unmarked is not a shader: write SHADER(unmarked) behind it"),
-        (lambda: pipeline("placed"), "placed is a vertex shader, and a pixel shader is wanted"),
+        (lambda: pipeline("unmarked"), "unmarked is not a shader: write SHADER(unmarked) after it"),
+        (lambda: pipeline("placed"), "placed is a vertex shader, and a pixel shader is needed"),
         (
             lambda: frame(8, 8).draw(pipeline(), SQUARE, viewport=Viewport(0, 0, 0, 8)),
             "a viewport has finite numbers, and a width and height above 0",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.chips.draws import most_nbytes
+from gpuprof.chips.draw_units import most_nbytes
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import Pipeline
 from gpuprof.records.writer import RecordWriter

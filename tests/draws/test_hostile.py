@@ -169,7 +169,7 @@ def test_a_record_that_was_freed():
         ("nowhere/out.png", UsageError, "there is no folder"),
         ("a folder", UsageError, "is a folder; give a file name"),
         ("notes.txt", UsageError, "is no PNG file, and would be overwritten; give another name, or force=True to"),
-        ("a\0b.png", UsageError, "is no name of a file"),
+        ("a\0b.png", UsageError, "is not a file name"),
         ("n" * 300, GpuprofError, "cannot be written: File name too long"),
     ],
 )

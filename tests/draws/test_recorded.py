@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import launch_values
 from gpuprof.device.graphics_state.draw_state import Tessellation

@@ -121,7 +121,7 @@ MORE_DAMAGE = [
     (["targets", "samples"], 16, "a pixel has 1 or 4 samples"),
     (["targets", "colors"], [], "up to 8 color targets, each of one format"),
     (["targets", "colors"], [16], "cannot draw with"),
-    (["targets", "colors"], [8], "a target's address is a multiple of 16, and 0x8 is not"),
+    (["targets", "colors"], [8], "target address 0x8 is not aligned to 16 bytes"),
     (["targets", "depth"], 1 << 50, "cannot draw with"),
     (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
     (["buffers", "n_indices"], 1 << 20, "cannot draw with"),

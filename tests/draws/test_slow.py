@@ -19,9 +19,8 @@ from gpuprof.device.graphics_state.draw_state import (
     Tessellation,
     Viewport,
 )
-from gpuprof.graphics.stages.fetch import RESTART, primitives
-from gpuprof.graphics.stages.strips import strips
-from gpuprof.graphics.stages.vertex_reuse import batched
+from gpuprof.graphics.stages.index_fetch import RESTART, primitives, strips
+from gpuprof.graphics.stages.vertex_waves import batched
 from tests.draws.scene import frame, pipeline, vertices
 from tests.readable.draws import SlowFrame, slow_batches
 

@@ -46,7 +46,7 @@ def some_levels(seed, n):
 def primitives_of(levels, tessellation):
     """Of each patch, corners as (u, v) of whole numbers."""
     found = cut(sizes := sizes_of(levels, tessellation), tessellation)
-    corners = np.round(found.places.astype(np.float64) * ONE).astype(int)[found.corners]
+    corners = np.round(found.positions.astype(np.float64) * ONE).astype(int)[found.corners]
     of_patches = np.split(corners, np.cumsum(sizes.n_primitives)[:-1])
     return [[tuple(map(tuple, each)) for each in patch.tolist()] for patch in of_patches]
 
@@ -127,7 +127,7 @@ def test_patches_are_cut_as_mesa_cuts_them(domain, spacing):
         levels, tessellation = some_levels(2, 50), Tessellation(1, domain, spacing, order)
         for each, expected in zip(levels, cut_by_mesa(levels, domain, spacing, order), strict=True):
             found = cut(sizes_of(each[None], tessellation), tessellation)
-            assert found.places[found.corners].tolist() == expected.tolist(), each
+            assert found.positions[found.corners].tolist() == expected.tolist(), each
 
 
 @cache
@@ -286,7 +286,7 @@ def test_bent_patches(points, domain, shader, spacing):
         (lambda: pipeline(4, "quads", order="left"), "a tessellation's order is one of ccw, cw, not 'left'"),
         (lambda: pipeline(33, "quads"), "a patch has 1 to 32 vertices, not 33"),
         (lambda: pipeline(4, "quads", tessellation="quads"), "tessellation is a Tessellation, not 'quads'"),
-        (lambda: pipeline(4, "quads", shader=shaders().four), "four is a hull shader, and a domain shader is wanted"),
+        (lambda: pipeline(4, "quads", shader=shaders().four), "four is a hull shader, and a domain shader is needed"),
         (
             lambda: pipeline(4, "isolines", geometry=shaders().marked),
             "marked takes primitives of 3 corners, and those drawn have 2",
@@ -299,7 +299,7 @@ def test_bent_patches(points, domain, shader, spacing):
                 hull=(np.full((5000, 6), 64, np.float32), np.zeros(5000, np.float32)),
                 domain=(0.0,),
             ),
-            "of a draw's primitives up to 33554432 primitives are made, not 40960000",
+            "a draw makes up to 33554432 primitives, not 40960000",
         ),
     ],
 )

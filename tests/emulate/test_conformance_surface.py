@@ -210,7 +210,7 @@ def test_faults_name_thread_place_and_surface():
     surface.coordinates[7] = (2, 1)
     with pytest.raises(KernelFault, match=r"misaligned access of 4 bytes at \(2, 1\)"):
         surface.run("SULD.2D.32", "trap", dst=60)
-    with pytest.raises(KernelFault, match=r"is a 2d image, and the instruction wants a 1d one"):
+    with pytest.raises(KernelFault, match=r"is a 2d image, and the instruction needs a 1d one"):
         surface.run("SULD.1D.32", "trap", dst=60)
     texture = pack_handle(make_image(surface.memory, "2d", [np.zeros((2, 2), np.float32)]))
     with pytest.raises(KernelFault, match="and no surface"):

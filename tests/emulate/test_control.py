@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import FIRST_LOAD_BASE
-from gpuprof.emulate.core.graph import OrderedGraph
+from gpuprof.emulate.core.convergence_order import OrderedGraph
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.modifiers import pack

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import AccessedRanges
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 
 
@@ -39,10 +39,10 @@ def test_other_spaces_and_prefetches_are_not_noted():
     footprint = Footprint()
     footprint.cover(4096)
     one = (np.array([0]), np.array([GLOBAL_BASE]), np.array([16]))
-    footprint.touched(Touched("shared", "load", *one))
-    footprint.touched(Touched("global", "prefetch", *one))
+    footprint.touched(AccessedRanges("shared", "load", *one))
+    footprint.touched(AccessedRanges("global", "prefetch", *one))
     assert bytes_of(footprint.reads()) == set()
-    footprint.touched(Touched("global", "reduction", *one))
+    footprint.touched(AccessedRanges("global", "reduction", *one))
     assert bytes_of(footprint.reads()) == bytes_of(footprint.writes()) == set(range(16))
 
 

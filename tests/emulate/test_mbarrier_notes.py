@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpuprof.emulate.collectives import mbarrier
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 
 N_WARPS = 60
 

@@ -8,7 +8,7 @@ import pytest
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
 from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.trace_log.coalesce import Totals, inspect
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack

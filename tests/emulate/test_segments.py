@@ -9,7 +9,7 @@ import pytest
 
 import gpuprof.run.session
 from gpuprof.emulate.run import emulate as plain
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
 from gpuprof.emulate.trace_log.trace import REST, Order
 from gpuprof.run.launching import launcher
 from tests.support.matrices import long_from

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.scalar.slow_paths import slots_beside
+from gpuprof.emulate.scalar.slow_paths import extra_slots
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.timing.extrapolate import issue_slots
 from tests.ptxas.expansion import installed
@@ -36,7 +36,7 @@ PTX = {"FDIV": "div.rn.f32", "FRCP": "rcp.rn.f32", "FSQRT": "sqrt.rn.f32"}
 
 def slots_of(name: str, *rows: np.ndarray) -> list[int]:
     """Of each warp, for rows of f32."""
-    beside = slots_beside(BY_NAME[name].number, rows, np.ones(len(rows[0]), np.bool_))
+    beside = extra_slots(BY_NAME[name].number, rows, np.ones(len(rows[0]), np.bool_))
     return (BY_NAME[name].slots + beside).tolist()
 
 

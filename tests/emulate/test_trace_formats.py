@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from gpuprof.emulate.trace_log.coalesce import tag_bank
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, MOST_SECTORS, access_word, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, MOST_SECTORS, access_word, join_sectors
 
 # (sectors, lookups, wavefronts, tag passes, lanes, conflicts, uniform)
 ACCESSES = [

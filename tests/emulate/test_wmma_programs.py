@@ -85,7 +85,7 @@ def test_a_tiled_product(program):
     from gpuprof.device.memory import AddressSpace
     from gpuprof.device.module import load
     from gpuprof.emulate.run import emulate
-    from gpuprof.emulate.trace_log.counters import LaunchCounters
+    from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 
     m, n, k = 64, 96, 48
     a, b = RNG.standard_normal((m, k)).astype(np.float16), RNG.standard_normal((k, n)).astype(np.float16)

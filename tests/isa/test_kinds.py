@@ -99,7 +99,7 @@ def test_a_row_that_is_wrong_stops_the_import():
     "wrong, module, message",
     [
         ({"semantics": "planted"}, "emulate.blocks", "PLANTED: nothing under gpuprof/emulate computes 'planted'"),
-        ({"latency": "aul"}, "timing.state.static", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
+        ({"latency": "aul"}, "timing.state.static_program", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
         (
             {"latency": "aul"},
             "assemble.registers.dependences",

@@ -35,7 +35,7 @@ def test_a_function_runs_all_the_same_and_one_complaint_says_where_and_what_to_d
     folder, _, text = complaint().partition(": ")
     assert folder == twice._cache.cache_path
     assert text == (
-        "compiled code cannot be kept there (No space left on device), so every run compiles; make room, or set "
+        "compiled code cannot be cached there (No space left on device), so every run compiles; make room, or set "
         "NUMBA_CACHE_DIR to another folder"
     )
     assert complaint() == ""
@@ -53,6 +53,6 @@ def test_a_ufunc_too(full_disk):
 def test_the_user_is_told_after_the_launch(monkeypatch):
     told = []
     monkeypatch.setattr(Results, "notice", lambda self, text: told.append(text))
-    monkeypatch.setattr("gpuprof.jit.cached._complaints", ["folder: compiled code cannot be kept there"])
+    monkeypatch.setattr("gpuprof.jit.cached._complaints", ["folder: compiled code cannot be cached there"])
     run_file(SAMPLES / "saxpy.cu")
-    assert told[-1:] == ["folder: compiled code cannot be kept there"]
+    assert told[-1:] == ["folder: compiled code cannot be cached there"]

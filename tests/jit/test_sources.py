@@ -93,7 +93,7 @@ class Edit(NamedTuple):
 EDITS = [
     Edit(
         "emulate.log.regroup", "m.sector_starts(np.array([0]), np.array([1 << 56 | 5], np.uint64), 1).tolist()",
-        "emulate/trace_log/formats.py", "np.int64(more_sectors) << 8", "np.int64(more_sectors) << 4",
+        "emulate/trace_log/trace_entries.py", "np.int64(more_sectors) << 8", "np.int64(more_sectors) << 4",
         "[0, 261]", "[0, 21]",
     ),
     Edit(

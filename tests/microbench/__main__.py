@@ -11,9 +11,9 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 from gpuprof.chips import list_chips
-from gpuprof.chips.fidelity import stored
+from gpuprof.chips.fidelity import model_figures
 from gpuprof.chips.fidelity.missing import MISSING
-from gpuprof.chips.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
+from gpuprof.chips.fidelity.model_figures import COLUMNS, FOLLOWS, PATH, Row, rows_of
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
 from tests.paths import DOCS
@@ -62,7 +62,7 @@ def merged(found: list[Row]) -> list[Row]:
     """Those found in place of the stored ones, in the order of the tables; of other versions of the model, or of
     figures there are no longer, none is kept.
     """
-    kept = [row for row in stored.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
+    kept = [row for row in model_figures.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
     by_place = {(row.chip, row.figure): row for row in (*kept, *found)}
     return [by_place[place] for place in all_places() if place in by_place]
 
@@ -134,7 +134,7 @@ def main() -> None:
     found = measure_all(asked.chip or list(list_chips()), [name for name in BY_NAME if asked.figure in name])
     if asked.write:
         write_csv(merged(found))
-        stored.rows.cache_clear()
+        model_figures.rows.cache_clear()
         PAGE.write_text(with_tables(PAGE.read_text()))
 
 

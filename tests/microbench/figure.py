@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpuprof.chips import Chip, load_chip
-from gpuprof.chips.fidelity.stored import FOLLOWS
+from gpuprof.chips.fidelity.model_figures import FOLLOWS
 
 Measure = Callable[[str], float]  # of a chip's name or file
 Published = dict[str, tuple[float, str]]  # chip -> value, letter of its source

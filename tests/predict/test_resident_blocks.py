@@ -16,7 +16,7 @@ from gpuprof.predict.units.resident_blocks import residency
 from gpuprof.timing.state.expansion import on_chip
 from gpuprof.timing.state.layout import PORTS, TICKS
 from gpuprof.timing.state.occupancy import occupancy
-from gpuprof.timing.state.static import static_program
+from gpuprof.timing.state.static_program import static_program
 
 CHIPS = [load_chip(name) for name in list_chips()]
 

@@ -14,7 +14,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.predict.bottleneck import UNITS, allowed
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import PORTS
-from gpuprof.timing.state.static import ATOMIC, REDUCTION
+from gpuprof.timing.state.static_program import ATOMIC, REDUCTION
 
 SELECTED = INDEX["selected"]
 

@@ -25,7 +25,7 @@ from gpuprof.device.launching.launch_text import find_launch_comments, kernel_na
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.device.requests import run_requests
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import basic_block_starts
 

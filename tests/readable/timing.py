@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
@@ -20,7 +20,7 @@ from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.expansion import chain_cycles, generation_of, on_chip, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, generation_of, on_chip, slot_interval
 from gpuprof.timing.state.machine import l1_sets, l2_sets
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.blame import Blame, Cause, Level
@@ -433,7 +433,7 @@ class Gpu:
             return "none"
         if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
             return "none"
-        if (op.slots - warp.slots_left) % slots_apart(op):
+        if (op.slots - warp.slots_left) % slot_interval(op):
             return "none"
         return pipe_of(op)
 
@@ -674,7 +674,7 @@ class Gpu:
 
     def last_port(self, op):
         """The port that the last slot of an instruction takes."""
-        if op.space in ("const", "param") or op.semantics == "mma_group" or (op.slots - 1) % slots_apart(op):
+        if op.space in ("const", "param") or op.semantics == "mma_group" or (op.slots - 1) % slot_interval(op):
             return "none"
         return pipe_of(op)
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draw_units import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.cli.report import command
 from gpuprof.correlate.schema import DDL
 from gpuprof.report.model import ChipFacts, Header, Report

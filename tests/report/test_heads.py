@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.checked_tables import FIXED_UNITS
 from gpuprof.correlate.database import ensure_database

@@ -15,7 +15,7 @@ from gpuprof.tables.blocks import ACCESS_COUNTERS, BLOCK_COUNTERS, WARP_COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.wait_masks import WAITS
+from gpuprof.timing.state.stall_tables import WAITS
 from tests.run.test_nested import QUICKSORT
 from tests.run.test_trace_counts import check_access_counters
 from tests.support.running import run_file, run_source

@@ -10,7 +10,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.trace_log.formats import join_sectors
+from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.launching import gpu_timing

@@ -7,7 +7,7 @@ where `gpuprof fidelity` and the reports find them, and into the tables of docs/
 
 import argparse
 
-from gpuprof.chips.fidelity.kernels import Row
+from gpuprof.chips.fidelity.published_kernels import Row
 from tests.silicon.cases import all_cases
 from tests.silicon.measure import COMPILERS, Job, measure
 from tests.silicon.reasons import with_reasons

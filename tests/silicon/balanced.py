@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Sequence
 
-from gpuprof.chips.fidelity.kernels import Row, by, errors
+from gpuprof.chips.fidelity.published_kernels import Row, by, errors
 
 
 def balanced_error(rows: Sequence[Row]) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
-from gpuprof.chips.fidelity.kernels import Row
+from gpuprof.chips.fidelity.published_kernels import Row
 from gpuprof.errors import GpuprofError
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.silicon.cards import chip_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from gpuprof.chips.fidelity.kernels import HIGH, LOW, Row, ratios
+from gpuprof.chips.fidelity.published_kernels import HIGH, LOW, Row, ratios
 
 WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpuprof.chips.fidelity.kernels import Row, Spread, by, spread, steps
+from gpuprof.chips.fidelity.published_kernels import Row, Spread, by, spread, steps
 from tests.silicon.balanced import balanced_error
 
 FAR_STEP = 0.2

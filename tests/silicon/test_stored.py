@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gpuprof.chips.fidelity import kernels
-from gpuprof.chips.fidelity.kernels import HIGH, LOW, Row
+from gpuprof.chips.fidelity import published_kernels
+from gpuprof.chips.fidelity.published_kernels import HIGH, LOW, Row
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.silicon import write
 from tests.silicon.case import Case, Run
@@ -20,13 +20,13 @@ JOB = Job("sib", all_cases()["sib"][10], "clang")  # sib-a100-k1
 
 
 def test_the_rows_are_of_this_version_of_the_model():
-    assert {row.model_version for row in kernels.rows()} == {MODEL_VERSION}, AGAIN
+    assert {row.model_version for row in published_kernels.rows()} == {MODEL_VERSION}, AGAIN
 
 
 def test_every_row_is_a_case_as_it_stands():
     """Whatever of a row is not measured is that of its case."""
     cases = {case.id: (name, case) for name, cases in all_cases().items() for case in cases}
-    for row in kernels.rows():
+    for row in published_kernels.rows():
         name, case = cases[row.id]
         anew = row_of(Job(name, case, row.compiler), row.kind, row.model_cycles, row.reason)
         assert anew._replace(published_cycles=0) == row._replace(published_cycles=0), AGAIN
@@ -34,8 +34,8 @@ def test_every_row_is_a_case_as_it_stands():
 
 
 def test_every_row_that_is_far_off_has_a_reason():
-    rows = kernels.rows()
-    known = kernels.ratios(rows)
+    rows = published_kernels.rows()
+    known = published_kernels.ratios(rows)
     far = {
         row.id
         for row in rows
@@ -75,7 +75,7 @@ def test_a_line_and_a_reason():
 def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
     old, other = row_of(JOB, "strides", 1e8), row_of(JOB._replace(compiler="nvcc"), "strides", 2e8)
     gone = old._replace(id="no such case")
-    monkeypatch.setattr(kernels, "rows", lambda: (old, other, gone))
+    monkeypatch.setattr(published_kernels, "rows", lambda: (old, other, gone))
     new = old._replace(model_cycles=6.634e8)
     assert write.merged([new]) == with_reasons([new, other])
     assert COMPILERS == ("clang", "nvcc")

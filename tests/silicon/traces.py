@@ -7,7 +7,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.requests import run_requests
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES
 from gpuprof.run.launching.launcher import MAX_WARP_INSTRUCTIONS

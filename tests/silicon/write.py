@@ -3,8 +3,8 @@
 import csv
 from collections.abc import Iterable, Sequence
 
-from gpuprof.chips.fidelity import kernels
-from gpuprof.chips.fidelity.kernels import COLUMNS, PATH, RATIOS_ONLY, Row, by, ratios, spread, steps
+from gpuprof.chips.fidelity import published_kernels
+from gpuprof.chips.fidelity.published_kernels import COLUMNS, PATH, RATIOS_ONLY, Row, by, ratios, spread, steps
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.paths import DOCS
 from tests.silicon.balanced import balanced_error
@@ -19,7 +19,7 @@ def merged(found: Iterable[Row]) -> list[Row]:
     """Those found in place of the stored ones, in the order of the cases; none is kept of other versions of the model,
     or of cases that there are no longer.
     """
-    kept = [row for row in kernels.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
+    kept = [row for row in published_kernels.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
     by_place = {(row.id, row.compiler): row for row in (*kept, *found)}
     places = ((case.id, compiler) for cases in all_cases().values() for case in cases for compiler in COMPILERS)
     return with_reasons([by_place[place] for place in places if place in by_place])
@@ -31,7 +31,7 @@ def store(rows: Iterable[Row]) -> None:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(COLUMNS)
         out.writerows([_cell(cell) for cell in row] for row in rows)
-    kernels.rows.cache_clear()
+    published_kernels.rows.cache_clear()
     PAGE.write_text(with_tables(PAGE.read_text()))
 
 
@@ -41,7 +41,7 @@ def _cell(value: object) -> object:
 
 def with_tables(page: str) -> str:
     """The page with its tables as they are to be."""
-    rows = kernels.rows()
+    rows = published_kernels.rows()
     tables = {
         "spreads": spreads(rows),
         "kernels": every_row(rows),

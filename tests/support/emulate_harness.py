@@ -9,7 +9,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.isa.encoding import Instruction, encode, make, reads, writes
 from gpuprof.isa.modifiers import pack

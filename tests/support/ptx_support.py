@@ -14,7 +14,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program
 from tests.support.emulate_harness import EXECUTED

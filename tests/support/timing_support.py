@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpuprof.emulate.trace_log.coalesce import tag_bank
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, MISSING_SHIFT, ON_CHIP, STEP_DTYPE
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, MISSING_SHIFT, ON_CHIP, STEP_DTYPE
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing.sampling.configuration import Sampling

@@ -8,7 +8,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.run.observers.tracing import Attached, Tracers
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.finding_report import Findings

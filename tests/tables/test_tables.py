@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate import schema as stored
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
 from gpuprof.records import schema as recorded
 from gpuprof.records.encoding import LaunchRows, MalformedPayload, decode, encode_rows
 from gpuprof.tables.launch import CAUSES, COUNTERS, NUMBERS

@@ -11,10 +11,10 @@ from gpuprof.isa.program import Function
 from gpuprof.timing.batch import Grid, grid_records, prepare
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
-from gpuprof.timing.state import layout, programs
-from gpuprof.timing.state.cached_tables import KeptTables
+from gpuprof.timing.state import cached_tables, layout
+from gpuprof.timing.state.cached_tables import CachedTables
 from gpuprof.timing.state.machine import new_cell, new_core, new_memory, power_on
-from gpuprof.timing.state.static import static_program
+from gpuprof.timing.state.static_program import static_program
 from tests.support.timing_support import access, encode, launch, make, piece, warp
 
 SAMPLED = Sampling(period_cycles=32, mode="all")
@@ -102,20 +102,20 @@ def test_a_batch_that_ends_in_a_fault_leaves_nothing(chip):
 
 
 def test_only_rows_of_sms_that_took_a_block_are_written():
-    kept = KeptTables(2)
-    kept.begin()
-    table = kept.of_sms("lane", (4, 1), layout.LANE, age=-1)
+    tables = CachedTables(2)
+    tables.begin()
+    table = tables.of_sms("lane", (4, 1), layout.LANE, age=-1)
     table["age"] = [[1], [2], [3], [4]]
-    kept.ended(np.array([1]))
-    kept.begin()
-    again = kept.of_sms("lane", (4, 1), layout.LANE, age=-1)
+    tables.ended(np.array([1]))
+    tables.begin()
+    again = tables.of_sms("lane", (4, 1), layout.LANE, age=-1)
     assert again is table
     assert again["age"].ravel().tolist() == [1, 2, -1, -1]
 
 
 def test_a_program_is_worked_out_once_for_a_module(chip, monkeypatch):
     made = []
-    monkeypatch.setattr(programs, "static_program", lambda *given: made.append(given) or static_program(*given))
+    monkeypatch.setattr(cached_tables, "static_program", lambda *given: made.append(given) or static_program(*given))
     machine = power_on(chip)
     own, pieces = job(1)
     other, other_pieces = job(1)

@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.modifiers import pack
-from gpuprof.timing.state.bypass import KEYS, KINDS
+from gpuprof.timing.state.latency_tables import KEYS, KINDS
 from tests.ptxas.distances import ARCHITECTURES, measure, read_table
 from tests.ptxas.expansion import installed
 from tests.support.timing_support import access, make, run, warp

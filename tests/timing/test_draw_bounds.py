@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from gpuprof.chips.draws import COSTS, unit_cycles
+from gpuprof.chips.draw_units import COSTS, unit_cycles
 from gpuprof.chips.fields import GRAPHICS
 from gpuprof.isa.encoding import make
 from tests.readable.pipeline import Draw, Item
 from tests.support.timing_support import warp
-from tests.timing.test_pipeline import chip_of, primitives, random_draw, timed
+from tests.timing.test_draw_pipeline import chip_of, primitives, random_draw, timed
 from tests.timing.test_timing import ffma
 
 N = 100  # items of each series

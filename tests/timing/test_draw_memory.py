@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
-from gpuprof.chips.draws import most_nbytes
+from gpuprof.chips.draw_units import most_nbytes
 from gpuprof.graphics.stages.sectors import NOT, Surface, lines_of_quads
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import WORK, Accesses, DrawWork
+from gpuprof.timing.draw_tables import WORK, Accesses, DrawWork
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.layout import QUEUE, SECTOR_NBYTES, UNIT_ACCESS

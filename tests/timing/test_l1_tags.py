@@ -12,7 +12,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.trace_log.coalesce import inspect
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 
 MEASURED = {
     ("a100", 4): (

@@ -8,8 +8,8 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.timing.state.layout import TICKS
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.units.cache import fold_bits
 from gpuprof.timing.units.dram import channel_of
+from gpuprof.timing.units.set_associative import fold_bits
 from tests.support.timing_support import COUNTED, access, make, run, warp
 from tests.timing.test_timing import A64, ffma, rows
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.trace_log.formats import SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK
 from gpuprof.timing.state.machine import power_on
 from tests.paths import SAMPLES
 from tests.support.matrices import long_from

@@ -9,7 +9,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.timing.state.layout import TICKS
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.units.cache import fold_bits
+from gpuprof.timing.units.set_associative import fold_bits
 from tests.readable.timing import ledger_of, time_launch
 from tests.support.timing_support import access, launch, make, run, warp
 from tests.timing.test_timing import A64

@@ -17,7 +17,7 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.static import static_program
+from gpuprof.timing.state.static_program import static_program
 from tests.readable.blame import causes_of
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch

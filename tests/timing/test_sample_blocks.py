@@ -9,19 +9,21 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
 from gpuprof.tables.launch import CAUSES
 from gpuprof.timing.extrapolate import (
+    FAR_SHIFT,
     LEAST_BATCHES,
     LEAST_OFF,
     Settling,
     extrapolated,
+    fill_l2,
     settled,
 )
-from gpuprof.timing.l2_warmup import FAR_SHIFT, fill
 from gpuprof.timing.state.activity_bins import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
-from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
+from gpuprof.timing.state.layout import L2_LINE, QUANTUM
+from gpuprof.timing.state.machine_tables import MACHINE
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as command
 from tests.support.running import run_file
@@ -137,7 +139,7 @@ def test_an_l2_filled_at_once():
     line["pending_until"][1] = 500
     machine = np.zeros(1, MACHINE)
     machine["l2_ways"], machine["l2_uses"] = 4, 10
-    fill(SimpleNamespace(machine=machine, memory=SimpleNamespace(l2_tag=tag, l2_use=use, l2_line=line)))
+    fill_l2(SimpleNamespace(machine=machine, memory=SimpleNamespace(l2_tag=tag, l2_use=use, l2_line=line)))
     far = 1 << FAR_SHIFT
     assert tag.tolist() == [11 + far, 11, 11 + 2 * far, 11 + 3 * far, 21, 21 + far, 22, 22 + far]
     assert use.tolist() == [-3, 7, -13, -23, 9, -1, 8, -2]

@@ -16,7 +16,7 @@ from gpuprof.run.observers.launch_rows import stall_rows
 from gpuprof.tables.launch import STALL_LENGTHS, STALLS
 from gpuprof.timing.extrapolate import extrapolated
 from gpuprof.timing.state.extrapolation import Extrapolation, Rate
-from gpuprof.timing.state.lengths import N_BINS, STALLS_DTYPE
+from gpuprof.timing.state.stall_tables import N_BINS, STALLS_DTYPE
 from tests.readable.timing import recorded_stalls
 from tests.support.recordings import META, launch_fields
 from tests.support.timing_support import COUNTED, access, make, run, warp

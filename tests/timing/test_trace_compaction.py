@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.timing.state.layout import MACHINE, WARP
-from gpuprof.timing.trace_compaction import ARRAYS, WHOLE_PIECES, gather, link_of, standing
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.timing.state.layout import WARP
+from gpuprof.timing.state.machine_tables import MACHINE
+from gpuprof.timing.trace_compaction import ARRAYS, UNCOMPACTED_PIECES, gather, link_of, standing
 
 ROWS, LOOKAHEAD = 6, 3
 DTYPES = {"steps": STEP_DTYPE, "accesses": ACCESS_DTYPE, "sectors": np.dtype("<i8")}
@@ -85,12 +86,12 @@ def test_nothing_changes_for_a_warp(monkeypatch, seed, bound):
     gathered = gather(state, links, standing(state, place, ROWS - 1 - here, here))
     for link, following in pairwise(gathered):
         link.record["next"] = following.address
-    assert gathered[0].address == links[0].address and gathered[-WHOLE_PIECES:] == links[-WHOLE_PIECES:]
+    assert gathered[0].address == links[0].address and gathered[-UNCOMPACTED_PIECES:] == links[-UNCOMPACTED_PIECES:]
     assert {row: to_come(state, gathered, row) for row in alive} == before
     moved = [link for link in gathered if all(link is not other for other in links)]
     if bound == 1 << 20:
-        assert len(gathered) == 1 + WHOLE_PIECES and moved == gathered[:1]
-        behind = [row for row in alive if place[row] < len(links) - WHOLE_PIECES]
+        assert len(gathered) == 1 + UNCOMPACTED_PIECES and moved == gathered[:1]
+        behind = [row for row in alive if place[row] < len(links) - UNCOMPACTED_PIECES]
         assert gathered[0].nbytes == sum(len(before[row][name]) for row in behind for name in ARRAYS) - of_newest(
             links, behind
         )
@@ -100,7 +101,7 @@ def test_nothing_changes_for_a_warp(monkeypatch, seed, bound):
 
 def of_newest(links, rows) -> int:
     """Bytes that rows have in the links that are not gathered."""
-    starts = [getattr(link.piece, f"{name}_start") for link in links[-WHOLE_PIECES:] for name in ARRAYS]
+    starts = [getattr(link.piece, f"{name}_start") for link in links[-UNCOMPACTED_PIECES:] for name in ARRAYS]
     return sum(8 * int(start[row + 1] - start[row]) for start in starts for row in rows)
 
 

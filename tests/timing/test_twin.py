@@ -14,7 +14,7 @@ from gpuprof.tables.blocks import WARP_COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.wait_masks import WAITS
+from gpuprof.timing.state.stall_tables import WAITS
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.support.matrices import long_from

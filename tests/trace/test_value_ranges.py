@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.tensormap import TensorMap
-from gpuprof.emulate.trace_log.touched import runs
+from gpuprof.emulate.core.late_accesses import merged_ranges
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.trace.event import TraceEvent
@@ -156,5 +156,5 @@ def test_a_matrix_that_a_descriptor_tells_of(tmp_path):
     ],
 )
 def test_runs_without_gaps(places, nbytes, expected):
-    starts, lengths = runs(np.array(places, np.int64), nbytes)
+    starts, lengths = merged_ranges(np.array(places, np.int64), nbytes)
     assert (starts.tolist(), lengths.tolist()) == expected

@@ -61,10 +61,10 @@ def parts(data: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
 def varint(data: memoryview, at: int) -> tuple[int, int]:
     """The value, and where the next byte is. Raises Malformed."""
     value = 0
-    for place, byte in enumerate(data[at : at + MOST_VARINT_NBYTES]):
-        value |= (byte & 0x7F) << 7 * place
+    for position, byte in enumerate(data[at : at + MOST_VARINT_NBYTES]):
+        value |= (byte & 0x7F) << 7 * position
         if byte < 0x80:
-            return value & (1 << 64) - 1, at + place + 1
+            return value & (1 << 64) - 1, at + position + 1
     raise Malformed("a number does not end")
 
 

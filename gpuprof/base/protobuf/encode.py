@@ -23,13 +23,13 @@ def encode_field(field: Field, value: Any) -> Iterable[bytes]:
     if not field.repeated:
         return key(field.number, field.wire), content(field, value)
     if field.wire != LENGTH:
-        packed = b"".join(content(field, each) for each in value)
+        packed = b"".join(content(field, element) for element in value)
         return (key(field.number, LENGTH), varint(len(packed)), packed) if packed else ()
-    return [part for each in value for part in (key(field.number, LENGTH), content(field, each))]
+    return [part for element in value for part in (key(field.number, LENGTH), content(field, element))]
 
 
 def content(field: Field, value: Any) -> bytes:
-    """What follows the key of one value."""
+    """The bytes that follow the key of one value."""
     if isinstance(field.type, Message):
         return sized(encode(field.type, value))
     if field.wire == VARINT:
@@ -49,9 +49,9 @@ def sized(data: bytes) -> bytes:
 
 def varint(value: int) -> bytes:
     """Seven bits a byte, the lowest first; the top bit says that another byte follows."""
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)

@@ -35,4 +35,4 @@ class Message:
     fields: dict[str, Field] = field(hash=False)
 
     def by_number(self) -> dict[int, tuple[str, Field]]:
-        return {each.number: (name, each) for name, each in self.fields.items()}
+        return {field.number: (name, field) for name, field in self.fields.items()}

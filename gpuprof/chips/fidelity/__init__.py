@@ -1,3 +1,3 @@
-"""How far the timing model can be trusted: its figures beside published ones, as measured by the project's
-microbenchmarks; and what is not modelled.
+"""How far the timing model can be trusted: its figures, measured by the project's microbenchmarks, compared with
+published ones; and the parts that are not modelled.
 """

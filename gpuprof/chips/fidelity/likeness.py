@@ -1,9 +1,9 @@
-"""What kind of kernel a kernel is, by its exact counters, and so which measured kernels it is like.
+"""The kind of a kernel by its exact counters, and so the measured kernels that it is like.
 
     Uses of instructions ─ totals ─> Totals ─ kind ─> "tiles"
 
 The rule is the same for the measured kernels of `silicon.csv` and for those of a report. Its limits are estimated: they
-part the measured kernels as their structure does.
+separate the measured kernels by their structure.
 """
 
 from collections.abc import Callable, Iterable
@@ -96,9 +96,9 @@ KINDS = (
 )  # fmt: skip
 
 
-def kind(found: Totals) -> str:
+def kind(totals: Totals) -> str:
     """The first kind whose rule holds."""
-    return next(rule.name for rule in KINDS if rule.holds(found))
+    return next(rule.name for rule in KINDS if rule.holds(totals))
 
 
 # Parts of the chip that no measured kernel uses, by the kinds of their instructions.

@@ -5,8 +5,8 @@ line.
 import re
 
 from gpuprof.chips import Chip, list_chips, load_chip
-from gpuprof.chips.fidelity import kernels
-from gpuprof.chips.fidelity.stored import Summary, model_version, summary
+from gpuprof.chips.fidelity import published_kernels
+from gpuprof.chips.fidelity.model_figures import Summary, model_version, summary
 
 NOT_COMPARED = "kernel cycles not compared with hardware"
 NOT_TIMED = "no kernel timed on hardware"  # the same on a report's line
@@ -38,26 +38,26 @@ def sentence(chip: Chip, version: str) -> str:
     return f"{of_summary(summary(chip.name))}; {of_kernels(chip.name, version)}"
 
 
-def of_summary(found: Summary) -> str:
-    if found.worst is None or found.worst.difference is None:
+def of_summary(summary: Summary) -> str:
+    if summary.worst is None or summary.worst.difference is None:
         return NO_FIGURES
-    given, given_near = found.published - found.follows, found.near - found.follows_near
-    worst = f"{100 * found.worst.difference:+.0f} %"
-    return FIGURES.format(found.follows_near, found.follows, given_near, given, worst, found.worst.figure)
+    given, given_near = summary.published - summary.follows, summary.near - summary.follows_near
+    worst = f"{100 * summary.worst.difference:+.0f} %"
+    return FIGURES.format(summary.follows_near, summary.follows, given_near, given, worst, summary.worst.figure)
 
 
 def of_kernels(chip: str, version: str) -> str:
-    """What is known of whole kernels on a chip."""
-    found = kernels.of_chip(chip) if kernels.model_version() == version else None
-    return COMPARED.format(found.launches, percent(found.error)) if found else NOT_COMPARED
+    """A phrase on how well complete kernels agree with cards of a chip."""
+    likeness = published_kernels.of_chip(chip) if published_kernels.model_version() == version else None
+    return COMPARED.format(likeness.launches, percent(likeness.error)) if likeness else NOT_COMPARED
 
 
 def like(kind: str, chip: str) -> str:
     """How far the model is off for kernels of a kind (likeness.KINDS) on a chip; "" where none was measured."""
-    if found := kernels.of_kind(kind, chip):
-        return LIKE.format(kind, percent(found.error), found.launches)
-    if found := kernels.of_kind(kind):
-        return LIKE_ELSEWHERE.format(kind, percent(found.error), found.launches)
+    if likeness := published_kernels.of_kind(kind, chip):
+        return LIKE.format(kind, percent(likeness.error), likeness.launches)
+    if likeness := published_kernels.of_kind(kind):
+        return LIKE_ELSEWHERE.format(kind, percent(likeness.error), likeness.launches)
     return ""
 
 
@@ -71,11 +71,11 @@ def line(stored: str, alike: str = "") -> str:
     another wording, from another version, stays as it is.
     """
     figures, _, of_all = stored.rpartition("; ")
-    if found := _FIGURES.fullmatch(figures):
-        *numbers, _ = found.groups()
+    if match := _FIGURES.fullmatch(figures):
+        *numbers, _ = match.groups()
         figures = LINE.format(*numbers)
-    if found := _COMPARED.fullmatch(of_all):
-        of_all = alike or TIMED.format(*found.groups())
+    if match := _COMPARED.fullmatch(of_all):
+        of_all = alike or TIMED.format(*match.groups())
     elif of_all == NOT_COMPARED:
         of_all = alike or NOT_TIMED
     return f"{figures}; {of_all}" if figures else of_all

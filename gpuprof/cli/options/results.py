@@ -13,7 +13,7 @@ from gpuprof.cli.options.outputs import claim, npy
 from gpuprof.errors import UsageError, WrongResult
 
 if TYPE_CHECKING:
-    from gpuprof.device.launching.argument_values import Wanted
+    from gpuprof.device.launching.argument_values import RequestedResults
 
 
 def check_results_flags(file: Path, given: Given) -> None:
@@ -26,7 +26,7 @@ def check_results_flags(file: Path, given: Given) -> None:
         )
 
 
-def claim_saves(wanted: "Wanted", output: Path, inputs: Iterable[Path], force: bool) -> None:
+def claim_saves(wanted: "RequestedResults", output: Path, inputs: Iterable[Path], force: bool) -> None:
     """Claims each file of --save. Raises UsageError for one that may not be written, or that is the file of another one
     or the recording, `output`.
     """

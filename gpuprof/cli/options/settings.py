@@ -18,7 +18,7 @@ from gpuprof.errors import UsageError
 from gpuprof.run.compile_file import DEFAULT_OPTIONS, BuildOptions
 
 if TYPE_CHECKING:
-    from gpuprof.device.launching.argument_values import Wanted
+    from gpuprof.device.launching.argument_values import RequestedResults
     from gpuprof.run.run_settings import Settings
     from gpuprof.trace.finding_report import Findings
 
@@ -137,13 +137,13 @@ def findings_of(given: Given) -> "Findings":
     return Findings(parse(text, str(given.suppressions)), given.limit)
 
 
-def wanted_of(given: Given) -> "Wanted":
+def wanted_of(given: Given) -> "RequestedResults":
     """The comparisons and files of results. `sweep` saves none."""
     from gpuprof.base.heap import nothing_is_garbage
 
     with nothing_is_garbage():
-        from gpuprof.device.launching.argument_values import Wanted
+        from gpuprof.device.launching.argument_values import RequestedResults
         from gpuprof.device.launching.expected_results import parse_expected
 
     expected = tuple(parse_expected(text, "--expect") for text in given.expected)
-    return Wanted(expected, getattr(given, "saved", ()), given.rtol, given.atol)
+    return RequestedResults(expected, getattr(given, "saved", ()), given.rtol, given.atol)

@@ -5,7 +5,7 @@ Types and defaults that other rooms declare, too, are plain values here, so that
 
 import click
 
-from gpuprof.base.compared_results import MOST_TOLD
+from gpuprof.base.compared_results import MOST_SHOWN
 from gpuprof.cli.options.option import (
     CHECKERS,
     CHIPS,
@@ -209,7 +209,7 @@ CHECKING = _rows(
     Option("--error-exitcode", "error_exitcode", "Exit with N when a checker has found errors.",
            metavar="N", type=click.IntRange(0, 255), default=0, group=CHECKERS),
     Option("--limit", "limit", "Print at most N errors of checkers. All are counted.",
-           metavar="N", type=click.IntRange(0), default=MOST_TOLD, group=CHECKERS),
+           metavar="N", type=click.IntRange(0), default=MOST_SHOWN, group=CHECKERS),
     Option("--suppressions", "suppressions",
            "A file of known findings: KIND:PATH:LINE REASON, or KIND:kernel:NAME REASON.",
            metavar="FILE", type=InputPath(), group=CHECKERS),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Protocol, TextIO
 
-from gpuprof.base.stages import Stage, open_stages, told_when_idle
+from gpuprof.base.stages import Stage, notified_when_idle, open_stages
 from gpuprof.cli.progress.lines import Lines
 from gpuprof.cli.progress.stalls import Stalls
 from gpuprof.errors import UsageError
@@ -48,7 +48,7 @@ class Display:
             thread = threading.Thread(target=self._beat, name="progress", daemon=True)
             thread.start()
             self._end.callback(self._clear)
-            self._end.enter_context(told_when_idle(self._clear))
+            self._end.enter_context(notified_when_idle(self._clear))
             self._end.callback(thread.join)
             self._end.callback(self._is_over.set)
         return self

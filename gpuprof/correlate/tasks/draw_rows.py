@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.checked import Wrong
 from gpuprof.correlate.checked_tables import in_draws, in_values
 from gpuprof.errors import FileFormatError

@@ -1,1 +1,1 @@
-"""What a Draw command holds."""
+"""The parts of a Draw command."""

@@ -1,12 +1,12 @@
 """Buffers, targets and fixed-function state of a draw, as plain values.
 
-Words stand for choices; their place in these tuples is their number in the compiled stages.
+Choices are words; their index in these tuples is their number in the compiled stages.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 
 STAGES = SHADER_STAGES
 
@@ -79,9 +79,9 @@ class DepthState:
 
 @dataclass(frozen=True)
 class DepthBias:
-    """What is added to the depths of a triangle: `constant` steps of the least size that its largest depth can change
-    by, and `slope` times its steepest change from one pixel to the next; no more than `limit`, if that is not 0
-    (Direct3D 11.3 specification, 15.10; OpenGL 4.6, 14.6.5).
+    """An addend to the depths of a triangle: `constant` steps of the least size that its largest depth can change by,
+    and `slope` times its steepest change from one pixel to the next; no more than `limit`, if that is not 0 (Direct3D
+    11.3 specification, 15.10; OpenGL 4.6, 14.6.5).
     """
 
     constant: float = 0.0
@@ -199,7 +199,8 @@ class DrawState:
 
 @dataclass(frozen=True)
 class Targets:
-    """Where a draw writes. An address is 0 where there is no such target. All have the same extents and samples.
+    """The targets that a draw writes. An address is 0 where there is no such target. All have the same extents and
+    samples.
 
     Sample s of pixel (x, y) has the index (y * width + x) * samples + s.
     """
@@ -238,12 +239,12 @@ INDIRECT_INDEXED = ("count", "instances", "first", "base_vertex", "first_instanc
 
 @dataclass(frozen=True)
 class Interface:
-    """What a shader takes and gives, beside its parameters (gpuprof::shader_facts of graphics.h).
+    """The inputs and outputs of a shader besides its parameters (gpuprof::shader_facts of graphics.h).
 
-    words_in, words_out: of varyings, 4 bytes each. abilities: what it does beside these. flat: which words of a pixel
-    shader's varyings are not interpolated, ascending. most_vertices: that a lane of a geometry shader makes.
-    corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out: of the patches that a
-    hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each patch.
+    words_in, words_out: of varyings, 4 bytes each. abilities: what else it does. flat: which words of a pixel shader's
+    varyings are not interpolated, ascending. most_vertices: that a lane of a geometry shader makes. corners_in: of a
+    geometry shader's primitives, or of a domain shader's patches. corners_out: of the patches that a hull shader gives,
+    or of the primitives that a geometry shader makes. constant_words: of each patch.
     """
 
     stage: str

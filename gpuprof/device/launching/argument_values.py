@@ -1,4 +1,4 @@
-"""A launch as a plain value: what its text says, before any kernel or chip has been looked at."""
+"""A launch as a plain value: the content of its text, before any kernel or chip is known."""
 
 import math
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Null:
-    """The null pointer."""
+    """The null pointer as an argument."""
 
     text: str = "null"
 
@@ -119,9 +119,9 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the command line wants of the launches' results. `folder`: of relative paths of references. Tolerances
-    hold for all comparisons that have none of their own.
+class RequestedResults:
+    """The comparisons and files that the command line requests of the launches' results. `folder`: of relative paths of
+    references. Tolerances hold for all comparisons that have none of their own.
     """
 
     expected: tuple[Expected, ...] = ()
@@ -131,7 +131,7 @@ class Wanted:
     folder: Path = Path()
 
 
-NOTHING_WANTED = Wanted()
+NOTHING_REQUESTED = RequestedResults()
 
 
 @dataclass(frozen=True)

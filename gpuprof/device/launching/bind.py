@@ -1,6 +1,6 @@
 """Arguments become the kernel's parameter block, by the kernel's own parameter types.
 
-PTX does not tell an `int` from an `unsigned` parameter, so an integer may be given as either.
+PTX does not distinguish an `int` from an `unsigned` parameter, so an integer may be given as either.
 """
 
 import re
@@ -75,14 +75,14 @@ def spelling(param: Param) -> str:
 
 
 def use(param: Param) -> str:
-    """How a kernel uses the array behind a pointer: "in", "out", "inout", or "unused"."""
+    """How a kernel uses the array of a pointer: "in", "out", "inout", or "unused"."""
     return {(True, False): "in", (False, True): "out", (True, True): "inout", (False, False): "unused"}[
         param.is_read, param.is_written
     ]
 
 
 def _type_name(name: str) -> str:
-    """C's name of a parameter's PTX type, which does not tell signs; a type that C does not have stays as it is."""
+    """C's name of a parameter's PTX type, which has no sign; a type that C does not have stays as it is."""
     if name in _FLOATS:
         return ELEMENTS[name].spelling
     if bits := re.fullmatch(r"[sub](8|16|32|64)", name):
@@ -163,16 +163,17 @@ def can_hold_address(param: Param) -> bool:
     return param.is_pointer or (param.nbytes == 8 and param.type in ("u64", "b64", "s64"))
 
 
-def _same_kind(wanted: str, given: str) -> bool:
-    """Whether an array fits a pointer: one size, and float with float. Signs are not compared, nor types that are not
-    plain numbers, nor 16-bit integers, which is how a `half` is stored."""
-    match = re.fullmatch(r"(f|bf|[sub])(8|16|32|64)", wanted)
+def _same_kind(element: str, given: str) -> bool:
+    """True when an array fits a pointer: one size, and float with float. Signs are not compared, nor types that are not
+    plain numbers, nor 16-bit integers, which is how a `half` is stored.
+    """
+    match = re.fullmatch(r"(f|bf|[sub])(8|16|32|64)", element)
     if not match or not given:
         return True
     if 8 * ELEMENTS[given].nbytes != int(match.group(2)):
         return False
-    if wanted in ("f16", "f32", "f64"):
-        return given == wanted
-    if wanted == "bf16":  # numpy has no such type; its users hold the bits
+    if element in ("f16", "f32", "f64"):
+        return given == element
+    if element == "bf16":  # numpy has no such type; its users hold the bits
         return given in ("bf16", "u16")
-    return match.group(1) == "b" or wanted in ("s16", "u16") or ELEMENTS[given].kind == "int"
+    return match.group(1) == "b" or element in ("s16", "u16") or ELEMENTS[given].kind == "int"

@@ -30,7 +30,9 @@ class LaunchConfig(NamedTuple):
 
 
 def checked(function: Function, config: LaunchConfig, chip: Chip) -> LaunchConfig:
-    """The same launch, its cluster known. Raises UsageError for what kernel or chip do not allow."""
+    """Returns the launch with its cluster filled in. Raises UsageError for a launch that the kernel or chip do not
+    allow.
+    """
     check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, chip)
     check_dependent(function, config.dependent, config.stream, chip)
     return config._replace(cluster=cluster_of(function, config.grid, config.cluster, chip))
@@ -42,17 +44,17 @@ def checked_launch(
     """The command of a launch, number `index` of the session. `params` is the kernel's parameter block. Raises
     UsageError as `checked` does.
     """
-    found = checked(function, config, chip)
+    complete = checked(function, config, chip)
     return cmd.Launch(
         index=index,
         module=module,
         function=function,
-        grid=found.grid,
-        block=found.block,
-        dynamic_shared_nbytes=found.dynamic_shared_nbytes,
+        grid=complete.grid,
+        block=complete.block,
+        dynamic_shared_nbytes=complete.dynamic_shared_nbytes,
         params=params,
-        stream=found.stream,
+        stream=complete.stream,
         name=text,
-        cluster=found.cluster,
-        dependent=found.dependent,
+        cluster=complete.cluster,
+        dependent=complete.dependent,
     )

@@ -1,6 +1,6 @@
-"""Comparisons as text: `y == ref.npy, rtol=1e-5` behind a launch, `y=ref.npy` on the command line.
+"""Comparisons as text: `y == ref.npy, rtol=1e-5` after a launch, `y=ref.npy` on the command line.
 
-expected   = array "==" reference {"," ("rtol" | "atol") "=" number}       behind a launch
+expected   = array "==" reference {"," ("rtol" | "atol") "=" number}       after a launch
 --expect   = name ("=" | "==") reference                                   --save = name "=" FILE.npy
 name       = [kernel ["#" integer] "."] (array | integer)                  array = identifier
            an array's or a parameter's name, or the argument's place from 1 on
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpuprof.base.wording import base_name
 from gpuprof.device.launching.argument_values import PLAIN_STARTS, ArrayName, Expected, Saved
-from gpuprof.device.launching.numbers import IDENTIFIER, NumberParser
+from gpuprof.device.launching.text_scanner import IDENTIFIER, NumberParser
 
 _NAME = re.compile(
     r"(?:(?P<kernel>[^=#]+?)(?:#(?P<ordinal>[1-9]\d{0,8}))?\.)?(?P<array>[A-Za-z_$][A-Za-z0-9_$]*|\d{1,4})(?=\s*=)",
@@ -55,13 +55,13 @@ def parse_comparison(text: str, place: str) -> Expected:
 
 
 class ResultParser(NumberParser):
-    """One method per rule of the grammar above."""
+    """Parses comparisons: one method per rule of the module's grammar."""
 
     def comparison(self) -> Expected:
         self.space()
         start = self.at
-        found = self.match(IDENTIFIER)
-        if not found:
+        match = self.match(IDENTIFIER)
+        if not match:
             self.fail("expected an array to compare, as in y == ref.npy", start)
         self.expect("==", "and the expected values")
         reference, text = self.reference()
@@ -72,24 +72,24 @@ class ResultParser(NumberParser):
                 self.fail("expected rtol=NUMBER or atol=NUMBER", word.start() if word else self.at)
             self.expect("=", f"after {word.group()}")
             given[word.group()] = self.tolerance()
-        return Expected(ArrayName(found.group(), found.group()), reference, text, **given, place=self.place)
+        return Expected(ArrayName(match.group(), match.group()), reference, text, **given, place=self.place)
 
     def array_name(self, example: str) -> ArrayName:
         self.space()
-        found = self.match(_NAME)
-        if not found:
+        match = self.match(_NAME)
+        if not match:
             self.fail(f"expected the name of an array, {example}")
-        ordinal = found["ordinal"]
+        ordinal = match["ordinal"]
         return ArrayName(
-            found.group().strip(), found["array"], (found["kernel"] or "").strip(), int(ordinal) if ordinal else None
+            match.group().strip(), match["array"], (match["kernel"] or "").strip(), int(ordinal) if ordinal else None
         )
 
     def reference(self) -> tuple[str | int | float, str]:
-        """What an array is compared with, and how it was written."""
+        """The reference that an array is compared with, and its text."""
         self.space()
         start = self.at
-        found = self.match(_WORD)
-        word = (found.group(1) or found.group(2) or "") if found else ""
+        match = self.match(_WORD)
+        word = (match.group(1) or match.group(2) or "") if match else ""
         if word in PLAIN_STARTS or word.endswith(".npy"):
             return word, base_name(word)
         self.at = start

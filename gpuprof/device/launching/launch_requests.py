@@ -1,4 +1,4 @@
-"""Where the launches of a file come from: the command line, comments in its source, or the sources that a gpubin
+"""The launches of a file, from the command line, from comments in its source, or from the sources that a gpubin
 carries.
 """
 
@@ -40,7 +40,7 @@ def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str
 
 
 def _parse_comments(text: str, place: str) -> list[LaunchRequest]:
-    """A comment that is a comparison alone belongs to the launch before it."""
+    """A comment with only a comparison belongs to the launch before it."""
     requests: list[LaunchRequest] = []
     for line, comment in find_launch_comments(text):
         here = f"{place}:{line}"
@@ -49,6 +49,6 @@ def _parse_comments(text: str, place: str) -> list[LaunchRequest]:
             continue
         comparison = parse_comparison(comment, here)
         if not requests:
-            raise UsageError(f"{here}: a comparison stands after the launch whose result it is about\n    {comment}")
+            raise UsageError(f"{here}: a comparison must follow the launch whose result it is about\n    {comment}")
         requests[-1] = replace(requests[-1], expected=(*requests[-1].expected, comparison))
     return requests

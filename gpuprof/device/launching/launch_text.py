@@ -38,7 +38,7 @@ from gpuprof.device.launching.argument_values import (
 )
 from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.expected_results import ResultParser
-from gpuprof.device.launching.numbers import IDENTIFIER
+from gpuprof.device.launching.text_scanner import IDENTIFIER
 from gpuprof.errors import UsageError
 
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
@@ -92,7 +92,7 @@ def normalised(kernel: str) -> str:
 
 
 class _Parser(ResultParser):
-    """One method per rule of the grammar above, down to numbers."""
+    """Parses launches: one method per rule of the module's grammar, down to numbers."""
 
     def launch(self) -> LaunchRequest:
         kernel = self.kernel()
@@ -124,10 +124,10 @@ class _Parser(ResultParser):
 
     # {";" expected} [";"]
     def comparisons(self) -> tuple[Expected, ...]:
-        found = []
+        comparisons = []
         while self.accept(";") and self.at < len(self.text):
-            found.append(self.comparison())
-        return tuple(found)
+            comparisons.append(self.comparison())
+        return tuple(comparisons)
 
     def at_option(self) -> bool:
         return self.text.startswith(("cluster", "dependent"), self.at)
@@ -187,7 +187,7 @@ class _Parser(ResultParser):
         return tuple(values + [1] * (3 - len(values)))
 
     def is_tuple(self) -> bool:
-        """Whether a parenthesis opens here that holds a comma: `(8, 8)`, and not `(256+255)/256`."""
+        """True when a parenthesis opens here that holds a comma: `(8, 8)`, and not `(256+255)/256`."""
         depth = 0
         for index in range(self.at, len(self.text)):
             char = self.text[index]
@@ -246,10 +246,10 @@ class _Parser(ResultParser):
             self.fail("a surface takes no words: it is neither filtered nor wrapped", start)
         self.space()
         begin = self.at
-        found = self.match(IDENTIFIER)
-        if not found or found.group() in RESERVED:
+        match = self.match(IDENTIFIER)
+        if not match or match.group() in RESERVED:
             self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
-        array = self.array_or_name(found.group(), begin)
+        array = self.array_or_name(match.group(), begin)
         if not isinstance(array, ArraySpec | NamedArray):
             self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
         return TextureSpec(self.since(start), array, TextureOptions(**options), kind == "surf")
@@ -257,10 +257,10 @@ class _Parser(ResultParser):
     def option(self, options: dict) -> None:
         self.space()
         start = self.at
-        found = self.match(IDENTIFIER)
-        if not found or found.group() not in OPTION_WORDS:
+        match = self.match(IDENTIFIER)
+        if not match or match.group() not in OPTION_WORDS:
             self.fail(f"expected one of {', '.join(OPTION_WORDS)}", start)
-        name, value = OPTION_WORDS[found.group()]
+        name, value = OPTION_WORDS[match.group()]
         options[name] = (*options.get("address", ()), value) if name == "address" else value
 
     # array = [name ":"] element "[" number {"," number} "]" ["=" start]
@@ -283,10 +283,10 @@ class _Parser(ResultParser):
     def element(self) -> str:
         self.space()
         start = self.at
-        found = self.match(IDENTIFIER)
-        if not found or found.group() not in ELEMENTS:
+        match = self.match(IDENTIFIER)
+        if not match or match.group() not in ELEMENTS:
             self.fail(f"expected an element type, one of {' '.join(ELEMENTS)}", start)
-        return found.group()
+        return match.group()
 
     def vector(self, element: str, start: int) -> Raw:
         values = [self.number()]
@@ -317,8 +317,8 @@ class _Parser(ResultParser):
     def start(self) -> str:
         self.space()
         start = self.at
-        found = self.match(_FILE)
-        word = (found.group(1) or found.group(2) or "") if found else ""
+        match = self.match(_FILE)
+        word = (match.group(1) or match.group(2) or "") if match else ""
         if word not in STARTS and not word.endswith(".npy"):
             self.fail(f"expected {', '.join(STARTS)} or a .npy file", start)
         return word

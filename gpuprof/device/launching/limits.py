@@ -37,17 +37,19 @@ def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared
     _check_resources(function, threads, dynamic_shared_nbytes, chip)
 
 
-def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chip) -> Extent:
-    """Blocks of a cluster, from the launch or from the kernel. Raises UsageError for what a real GPU would refuse."""
+def cluster_of(function: Function, grid: Extent, requested: Extent | None, chip: Chip) -> Extent:
+    """Blocks of a cluster, from the launch or from the kernel. Raises UsageError for a size that a real GPU would
+    refuse.
+    """
     name, required = function.display, function.required_cluster
-    cluster = asked or required or (1, 1, 1)
+    cluster = requested or required or (1, 1, 1)
     shape, n_blocks = "x".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
     if required and cluster != required:
         raise UsageError(
             f"{name}: clusters of {shape}; the kernel was compiled for clusters of exactly "
             f"{'x'.join(map(str, required))}"
         )
-    if function.explicit_cluster and not (asked or required):
+    if function.explicit_cluster and not (requested or required):
         raise UsageError(
             f"{name}: the kernel needs clusters (.explicitcluster); give their size, as in <<<grid, block, cluster=2>>>"
         )

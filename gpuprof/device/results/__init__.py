@@ -1,1 +1,1 @@
-"""The results of launches: which arrays are compared or saved when, and what a comparison finds."""
+"""The results of launches: the arrays compared or saved, when that happens, and the findings of comparisons."""

@@ -1,7 +1,7 @@
-"""Element by element: what a kernel wrote, and what it should have written.
+"""Element by element: the results of a kernel and their references.
 
-An element agrees when |got - wanted| <= atol + rtol * |wanted|, as with numpy.isclose. Two NaNs agree, and so do two
-infinities of one sign.
+An element agrees when |got - reference| <= atol + rtol * |reference|, as with numpy.isclose. Two NaNs agree, and so do
+two infinities of one sign.
 """
 
 from typing import NamedTuple
@@ -35,13 +35,13 @@ def default_rtol(element: str) -> float:
     return DEFAULT_RTOL[element] if ELEMENTS[element].kind == "float" else 0.0
 
 
-def difference(got: np.ndarray, wanted: np.ndarray, rtol: float, atol: float) -> Difference:
+def difference(got: np.ndarray, reference: np.ndarray, rtol: float, atol: float) -> Difference:
     """Compares two arrays of one shape: both of floats, or both of one integer type."""
-    got, wanted = got.ravel(), wanted.ravel()
+    got, reference = got.ravel(), reference.ravel()
     total = NO_DIFFERENCE
     for first in range(0, len(got), CHUNK):
         part = slice(first, first + CHUNK)
-        total = _sum(total, _of_chunk(got[part], wanted[part], rtol, atol, first))
+        total = _sum(total, _of_chunk(got[part], reference[part], rtol, atol, first))
     return total
 
 
@@ -52,9 +52,9 @@ def _sum(before: Difference, now: Difference) -> Difference:
     return Difference(before.count + now.count, before.at, *errors)
 
 
-def _of_chunk(got: np.ndarray, wanted: np.ndarray, rtol: float, atol: float, first: int) -> Difference:
+def _of_chunk(got: np.ndarray, reference: np.ndarray, rtol: float, atol: float, first: int) -> Difference:
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        error, size = _errors(got, wanted), np.abs(wanted.astype(np.float64))
+        error, size = _errors(got, reference), np.abs(reference.astype(np.float64))
         where = np.flatnonzero(~(error <= atol + rtol * np.where(np.isfinite(size), size, 0)))
         if not len(where):
             return NO_DIFFERENCE
@@ -62,15 +62,15 @@ def _of_chunk(got: np.ndarray, wanted: np.ndarray, rtol: float, atol: float, fir
     return Difference(len(where), first + int(where[0]), float(error[where].max()), float(relative.max()))
 
 
-def _errors(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """float64: |got - wanted|; 0 for equal infinities and for two NaNs, infinite for one of them."""
+def _errors(got: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """float64: |got - reference|; 0 for equal infinities and for two NaNs, infinite for one of them."""
     if got.dtype.kind in "iu":
         # modulo 2^64 the larger less the smaller is exact, whatever the sign
-        low, high = np.minimum(got, wanted), np.maximum(got, wanted)
+        low, high = np.minimum(got, reference), np.maximum(got, reference)
         return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
-    got, wanted = got.astype(np.float64), wanted.astype(np.float64)
-    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
-    return np.where(same, 0.0, _or_infinite(np.abs(got - wanted)))
+    got, reference = got.astype(np.float64), reference.astype(np.float64)
+    same = (got == reference) | (np.isnan(got) & np.isnan(reference))
+    return np.where(same, 0.0, _or_infinite(np.abs(got - reference)))
 
 
 def _or_infinite(values: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
     LaunchRequests, Wanted ─ plan_results ─> ResultPlan ─ after each launch ─> Results; .npy files at the end
 
 Everything is looked up and read before the first launch runs. Values are copied from memory once nothing is in flight
-any more, so that what is timed stays as it is without.
+any more, so that the timing is the same as without.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from gpuprof.base.compared_results import Result
 from gpuprof.base.files import replacing
 from gpuprof.base.wording import plural
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.data import numbers, reference_array
+from gpuprof.device.array_contents import numbers, reference_array
 from gpuprof.device.kernels import means_kernel
 from gpuprof.device.launching.argument_values import (
     Argument,
@@ -27,8 +27,8 @@ from gpuprof.device.launching.argument_values import (
     Expected,
     LaunchRequest,
     NamedArray,
+    RequestedResults,
     TextureSpec,
-    Wanted,
 )
 from gpuprof.device.results.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.errors import UsageError
@@ -49,8 +49,8 @@ class Argued(NamedTuple):
     may_be_written: bool
 
 
-class Found(NamedTuple):
-    """An array that was asked for, and the launch after which it is read: None for the last one."""
+class RequestedArray(NamedTuple):
+    """A requested array, and the launch after which it is read: None for the last one."""
 
     array: tuple[int, int]
     spec: ArraySpec
@@ -59,16 +59,16 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    found: Found
+    array: RequestedArray
     name: str
     expected: str
-    wanted: np.ndarray
+    reference: np.ndarray
     rtol: float
     atol: float
 
 
 class ToSave(NamedTuple):
-    found: Found
+    array: RequestedArray
     path: Path
 
 
@@ -78,39 +78,37 @@ class ResultPlan:
     saves: tuple[ToSave, ...]
 
     def comparisons_after(self, launch: int | None) -> list[Comparison]:
-        return [comparison for comparison in self.comparisons if comparison.found.after == launch]
+        return [comparison for comparison in self.comparisons if comparison.array.after == launch]
 
     def saves_after(self, launch: int | None) -> list[ToSave]:
-        return [save for save in self.saves if save.found.after == launch]
+        return [save for save in self.saves if save.array.after == launch]
 
 
 def plan_results(
-    requests: Sequence[LaunchRequest], functions: Sequence[Function], wanted: Wanted, folder: Path
+    requests: Sequence[LaunchRequest], functions: Sequence[Function], requested: RequestedResults, folder: Path
 ) -> ResultPlan:
     """Looks up arrays, and reads the files that they are compared with; those of the launches' own comparisons from
     `folder`. `functions`: the kernel of each request. Raises UsageError.
     """
     arrays = _Arrays(requests, functions)
     own = [
-        _comparison(arrays.of_launch(expected, launch), expected, wanted, folder)
+        _comparison(arrays.of_launch(expected, launch), expected, requested, folder)
         for launch, request in enumerate(requests)
         for expected in request.expected
     ]
-    asked = [
-        _comparison(arrays.find(expected.array, expected.place), expected, wanted, wanted.folder)
-        for expected in wanted.expected
+    from_flags = [
+        _comparison(arrays.find(expected.array, expected.place), expected, requested, requested.folder)
+        for expected in requested.expected
     ]
-    saves = tuple(ToSave(arrays.find(saved.array, "--save"), saved.path) for saved in wanted.saved)
-    given = [name for name, value in (("--rtol", wanted.rtol), ("--atol", wanted.atol)) if value is not None]
-    if given and not (own or asked):
-        raise UsageError(
-            f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy behind a launch"
-        )
-    _check_saves(saves, list(input_files(requests, wanted, folder)))
-    return ResultPlan((*own, *asked), saves)
+    saves = tuple(ToSave(arrays.find(saved.array, "--save"), saved.path) for saved in requested.saved)
+    given = [name for name, value in (("--rtol", requested.rtol), ("--atol", requested.atol)) if value is not None]
+    if given and not (own or from_flags):
+        raise UsageError(f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy after a launch")
+    _check_saves(saves, list(input_files(requests, requested, folder)))
+    return ResultPlan((*own, *from_flags), saves)
 
 
-def input_files(requests: Sequence[LaunchRequest], wanted: Wanted, folder: Path) -> Iterator[Path]:
+def input_files(requests: Sequence[LaunchRequest], requested: RequestedResults, folder: Path) -> Iterator[Path]:
     """The .npy files that launches and comparisons read."""
     for request in requests:
         for argument in request.arguments:
@@ -118,7 +116,7 @@ def input_files(requests: Sequence[LaunchRequest], wanted: Wanted, folder: Path)
             if isinstance(array, ArraySpec):
                 yield folder / array.start
         yield from (folder / str(expected.reference) for expected in request.expected)
-    yield from (wanted.folder / str(expected.reference) for expected in wanted.expected)
+    yield from (requested.folder / str(expected.reference) for expected in requested.expected)
 
 
 def _check_saves(saves: Sequence[ToSave], inputs: Sequence[Path]) -> None:
@@ -129,47 +127,47 @@ def _check_saves(saves: Sequence[ToSave], inputs: Sequence[Path]) -> None:
 
 def compare_array(comparison: Comparison, array: DeviceArray, launch: int) -> Result:
     """Reads an array and compares it; `launch` is the index of the last launch before."""
-    got = numbers(comparison.found.spec.element, array.copy_to_host())
-    found = difference(got, comparison.wanted, comparison.rtol, comparison.atol)
+    got = numbers(comparison.array.spec.element, array.copy_to_host())
+    measured = difference(got, comparison.reference, comparison.rtol, comparison.atol)
     result = Result(
         launch,
         comparison.name,
         comparison.expected,
         got.size,
-        found.count,
+        measured.count,
         f"{comparison.rtol:g}",
         f"{comparison.atol:g}",
     )
-    if not found.count:
+    if not measured.count:
         return result
-    index = np.unravel_index(found.at, got.shape)
+    index = np.unravel_index(measured.at, got.shape)
     return result._replace(
         first=str([int(number) for number in index]),
         got=str(got[index]),
-        wanted=str(comparison.wanted[index]),
-        absolute_error=f"{found.absolute_error:.6g}",
-        relative_error=f"{found.relative_error:.6g}",
+        wanted=str(comparison.reference[index]),
+        absolute_error=f"{measured.absolute_error:.6g}",
+        relative_error=f"{measured.relative_error:.6g}",
     )
 
 
 def save_array(save: ToSave, array: DeviceArray) -> None:
     """Writes an array as a .npy file: bf16 as float32, which holds each of its values."""
     with replacing(save.path) as partial, open(partial, "wb") as file:
-        np.save(file, numbers(save.found.spec.element, array.copy_to_host()), allow_pickle=False)
+        np.save(file, numbers(save.array.spec.element, array.copy_to_host()), allow_pickle=False)
 
 
-def _comparison(found: Found, expected: Expected, wanted: Wanted, folder: Path) -> Comparison:
+def _comparison(array: RequestedArray, expected: Expected, requested: RequestedResults, folder: Path) -> Comparison:
     try:
-        values = reference_array(found.spec.element, found.spec.shape, expected.reference, folder)
+        values = reference_array(array.spec.element, array.spec.shape, expected.reference, folder)
     except UsageError as error:
-        raise UsageError(f"{expected.place}: {expected.array.text}, {_type(found.spec)}: {error}") from None
+        raise UsageError(f"{expected.place}: {expected.array.text}, {_type(array.spec)}: {error}") from None
     return Comparison(
-        found,
+        array,
         expected.array.text,
         expected.text,
         values,
-        _first_given(expected.rtol, wanted.rtol, default_rtol(found.spec.element)),
-        _first_given(expected.atol, wanted.atol, DEFAULT_ATOL),
+        _first_given(expected.rtol, requested.rtol, default_rtol(array.spec.element)),
+        _first_given(expected.atol, requested.atol, DEFAULT_ATOL),
     )
 
 
@@ -188,32 +186,34 @@ class _Arrays:
         self.requests, self.functions = requests, functions
         self.argued = list(_argued(requests, functions))
 
-    def of_launch(self, expected: Expected, launch: int) -> Found:
+    def of_launch(self, expected: Expected, launch: int) -> RequestedArray:
         """The array that a launch's own comparison names: one that the launch or one before it has named, or a
         parameter.
         """
-        before = [each for each in self.argued if each.launch <= launch]
-        named = [each for each in before if each.name == expected.array.name]
-        own = [each for each in before if each.launch == launch and each.parameter == expected.array.name]
+        before = [argument for argument in self.argued if argument.launch <= launch]
+        named = [argument for argument in before if argument.name == expected.array.name]
+        own = [
+            argument for argument in before if argument.launch == launch and argument.parameter == expected.array.name
+        ]
         matches = named or own
         if not matches:
             raise self._unknown(expected.array, expected.place, before)
         return self._after(matches[0], launch, expected.array, expected.place)
 
-    def find(self, array: ArrayName, place: str) -> Found:
+    def find(self, array: ArrayName, place: str) -> RequestedArray:
         """The array that a name of the command line means. Raises UsageError for none, and for several."""
         launches = self._launches(array, place)
-        there = [each for each in self.argued if each.launch in launches]
-        matches = [each for each in there if each.name == array.name] or [
-            each for each in there if array.name in (each.parameter, str(each.number + 1))
+        candidates = [argument for argument in self.argued if argument.launch in launches]
+        matches = [argument for argument in candidates if argument.name == array.name] or [
+            argument for argument in candidates if array.name in (argument.parameter, str(argument.number + 1))
         ]
         if not matches:
-            raise self._unknown(array, place, there)
-        if len({each.made_at for each in matches}) > 1:
-            names = ", ".join(self._full_name(each, array.name) for each in matches)
+            raise self._unknown(array, place, candidates)
+        if len({argument.made_at for argument in matches}) > 1:
+            names = ", ".join(self._full_name(argument, array.name) for argument in matches)
             raise UsageError(f"{place} {array.text}: {len(matches)} launches have such an array; name one: {names}")
         if array.ordinal is None:
-            return Found(matches[0].made_at, matches[0].spec, None)
+            return RequestedArray(matches[0].made_at, matches[0].spec, None)
         return self._after(matches[0], matches[0].launch, array, place)
 
     def _launches(self, array: ArrayName, place: str) -> list[int]:
@@ -231,31 +231,31 @@ class _Arrays:
             raise UsageError(f"{place} {array.text}: {array.kernel} is launched {times}")
         return [of_kernel[array.ordinal - 1]]
 
-    def _after(self, each: Argued, launch: int, array: ArrayName, place: str) -> Found:
-        """The array as a launch leaves it. Nobody waits for one on another stream: its array is read in the end, if no
-        later launch writes to it.
+    def _after(self, argument: Argued, launch: int, array: ArrayName, place: str) -> RequestedArray:
+        """The array as a launch leaves it. The host does not wait for a launch on another stream: its array is read in
+        the end, if no later launch writes to it.
         """
         stream = self.requests[launch].config.stream
         if stream == 0:
-            return Found(each.made_at, each.spec, launch)
-        later = [other for other in self.argued if other.launch > launch and other.made_at == each.made_at]
+            return RequestedArray(argument.made_at, argument.spec, launch)
+        later = [other for other in self.argued if other.launch > launch and other.made_at == argument.made_at]
         if any(other.may_be_written for other in later):
             raise UsageError(
-                f"{place}: {array.text} is wanted after a launch on stream {stream}, and a later launch may write to "
-                "it; launch on stream 0, or name it after all launches"
+                f"{place}: {array.text} is requested after a launch on stream {stream}, and a later launch may write "
+                "to it; launch on stream 0, or name it after all launches"
             )
-        return Found(each.made_at, each.spec, None)
+        return RequestedArray(argument.made_at, argument.spec, None)
 
-    def _full_name(self, each: Argued, name: str) -> str:
-        kernel = self.functions[each.launch].display
-        ordinal = sum(function.display == kernel for function in self.functions[: each.launch + 1])
+    def _full_name(self, argument: Argued, name: str) -> str:
+        kernel = self.functions[argument.launch].display
+        ordinal = sum(function.display == kernel for function in self.functions[: argument.launch + 1])
         return f"{kernel}#{ordinal}.{name}"
 
-    def _unknown(self, array: ArrayName, place: str, there: list[Argued]) -> UsageError:
+    def _unknown(self, array: ArrayName, place: str, candidates: list[Argued]) -> UsageError:
         scalar = self._scalar(array.name)
         if scalar:
             return UsageError(f"{place}: {array.text} is {scalar}, not an array")
-        names = list(dict.fromkeys(each.name for each in there if each.name))
+        names = list(dict.fromkeys(argument.name for argument in candidates if argument.name))
         near = get_close_matches(array.name, names, n=1)
         hint = f". Did you mean {near[0]}?" if near else "; name it in the launch, as in y: f32[1024]"
         return UsageError(
@@ -263,7 +263,7 @@ class _Arrays:
         )
 
     def _scalar(self, name: str) -> str:
-        """What a parameter of the name is given that is no array, as text; "" where there is none."""
+        """The argument of a parameter of this name, as text, when it is no array; "" where there is none."""
         for request, function in zip(self.requests, self.functions, strict=True):
             for number, (param, argument) in enumerate(zip(function.params, request.arguments, strict=True), 1):
                 if name in (param.name, str(number)) and _array_of(argument) is None:

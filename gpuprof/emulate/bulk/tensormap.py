@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuprof.isa.tensormap import ELEMENT_TYPES, LAYOUT, MAGIC, SWIZZLES
 
-# What fills the places outside of the tensor when NaN is asked for: the bits of the type's NaN with all mantissa bits
-# set (PTX ISA 9.0, "OOB-NaN"; which NaN is not documented, this one is what cuTensorMapEncodeTiled's documentation
-# calls a special NaN).
+# The fill value outside of the tensor when NaN is requested: the bits of the type's NaN with all mantissa bits set (PTX
+# ISA 9.0, "OOB-NaN"; which NaN is not documented, this one is what cuTensorMapEncodeTiled's documentation calls a
+# special NaN).
 NAN_BITS = {
     "f16": 0x7FFF,
     "bf16": 0x7FFF,
@@ -48,7 +48,7 @@ class BadTensorMap(Exception):
 
 
 def decode(raw: bytes) -> TensorMap:
-    """Raises BadTensorMap."""
+    """Decodes the bytes of a tensor map. Raises BadTensorMap."""
     f = LAYOUT.unpack(raw)
     address, strides, extents, rank = f[0], f[1:5], f[5:10], f[10] + 1
     box, steps = f[11:16], f[16:21]
@@ -109,7 +109,7 @@ def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int,
         max(0, -(-(tensor.extents[1 + k] + tensor.upper[k] - first[k]) // max(tensor.steps[1 + k], 1)))
         for k in range(spatial)
     ]
-    place = np.zeros(tensor.pixels, np.int64)
+    addresses = np.zeros(tensor.pixels, np.int64)
     start, weight = 0, 1
     for k in range(spatial):
         start += (coordinates[1 + k] - first[k]) // max(tensor.steps[1 + k], 1) * weight
@@ -120,20 +120,20 @@ def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int,
     image = coordinates[-1] + number // weight
     rest = number % weight
     inside = (image >= 0) & (image < tensor.extents[-1])
-    place = tensor.address + image * tensor.strides[-1]
+    addresses = tensor.address + image * tensor.strides[-1]
     for k in range(spatial):
         along = first[k] + rest % counts[k] * max(tensor.steps[1 + k], 1) + offsets[k]
         rest = rest // counts[k]
         inside &= (along >= 0) & (along < tensor.extents[1 + k])
-        place = place + along * tensor.strides[1 + k]
+        addresses = addresses + along * tensor.strides[1 + k]
     channel = coordinates[0] + np.arange(tensor.channels, dtype=np.int64)
     in_range = (channel >= 0) & (channel < tensor.extents[0])
-    return Tile((place[:, None] + channel * tensor.nbytes).reshape(-1), (inside[:, None] & in_range).reshape(-1))
+    return Tile((addresses[:, None] + channel * tensor.nbytes).reshape(-1), (inside[:, None] & in_range).reshape(-1))
 
 
 def swizzled(offset: np.ndarray, swizzle_nbytes: int) -> np.ndarray:
-    """Where a byte address of shared memory goes: 16-byte units of a row are exchanged by the number of the 128-byte
-    line.
+    """The address that a byte address of shared memory is swizzled to: 16-byte units of a row are exchanged by the
+    number of the 128-byte line.
 
     128: address bits 4..6 ^= bits 7..9; 64: bits 4..5 ^= bits 7..8; 32: bit 4 ^= bit 7 (PTX ISA 9.0, swizzling modes).
     """

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.bulk import tensormap
-from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
+from gpuprof.emulate.bulk.bulk_copies import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
 from gpuprof.emulate.collectives.services import find_bytes
 from gpuprof.isa.encoding import Instruction
@@ -90,7 +90,7 @@ class SharedTile(NamedTuple):
     inside: np.ndarray
 
     def read(self) -> np.ndarray:
-        """0 for elements outside."""
+        """The elements of the tile, 0 for those outside of the tensor."""
         values = np.zeros(len(self.inside), self.view.dtype)
         values[self.inside] = self.view[self.index]
         return values
@@ -99,37 +99,37 @@ class SharedTile(NamedTuple):
         self.view[self.index] = values[self.inside]
 
 
-def shared_tile(transfer: Transfer, tensor, element: int, place: int, count: int, verb: str) -> SharedTile:
-    """Where a tile's `count` elements are. Swizzling goes by the address in the block. Raises KernelFault when it does
-    not have them.
+def shared_tile(transfer: Transfer, tensor, element: int, address: int, count: int, verb: str) -> SharedTile:
+    """The location of a tile's `count` elements in shared memory. Swizzling uses the address within the block. Raises
+    KernelFault when the block does not have these bytes.
     """
     nbytes = count * tensor.nbytes
-    offset = (place & OFFSET_MASK) + np.arange(count, dtype=np.int64) * tensor.nbytes
+    offset = (address & OFFSET_MASK) + np.arange(count, dtype=np.int64) * tensor.nbytes
     offset = tensormap.swizzled(offset, tensor.swizzle_nbytes)
     transfer.count_shared(element, nbytes)
     inside = np.ones(count, np.bool_)
-    if not transfer.in_shared(place, nbytes):
-        transfer.leaves_shared(element, place, nbytes, verb)
-        inside = transfer.are_in_shared(place, offset, tensor.nbytes)
+    if not transfer.in_shared(address, nbytes):
+        transfer.leaves_shared(element, address, nbytes, verb)
+        inside = transfer.are_in_shared(address, offset, tensor.nbytes)
     if inside.any():
-        transfer.note("shared", verb, element, place, int(np.count_nonzero(inside)) * tensor.nbytes)
-    index = (transfer.block_start(element, place) + offset[inside]) // tensor.nbytes
+        transfer.note("shared", verb, element, address, int(np.count_nonzero(inside)) * tensor.nbytes)
+    index = (transfer.block_start(element, address) + offset[inside]) // tensor.nbytes
     return SharedTile(transfer.spaces["shared"].views[tensor.nbytes], index, inside)
 
 
-def has_tile_place(transfer: Transfer, element: int, place: int) -> bool:
+def is_tile_aligned(transfer: Transfer, element: int, address: int) -> bool:
     """Raises KernelFault for a place that no tile can have."""
-    if place % 128:
-        text = f"a tile's place in shared memory, 0x{place:x}, is not aligned to 128 bytes"
-        transfer.refuse(element, "misaligned", "shared", place, text)
-    return place % 128 == 0
+    if address % 128:
+        text = f"a tile's address in shared memory, 0x{address:x}, is not aligned to 128 bytes"
+        transfer.refuse(element, "misaligned", "shared", address, text)
+    return address % 128 == 0
 
 
 @per_lane("tensor read", 8)
 def build_tensor_load(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], offsets: int) -> None:
-        place, barrier, mask = group[:3]
-        is_placed = has_tile_place(transfer, element, place)
+        shared_address, barrier, mask = group[:3]
+        is_placed = is_tile_aligned(transfer, element, shared_address)
         tensor = tensor_of(transfer, inst, element, address)
         tile = tensor and tile_of(transfer, tensor, element, group, offsets)
         if tile is None:
@@ -140,7 +140,7 @@ def build_tensor_load(inst: Instruction):
         values = np.full(n, tensormap.NAN_BITS.get(tensor.kind, 0) if tensor.fill_nan else 0, f"u{tensor.nbytes}")
         values[tile.inside] = transfer.spaces["global"].views[tensor.nbytes][global_index(tile, tensor.nbytes)]
         for target, reported in zip(
-            targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
+            targets(transfer, element, shared_address, mask), targets(transfer, element, barrier, mask), strict=True
         ):
             if is_placed:
                 shared_tile(transfer, tensor, element, target, n, "tensor write").write(values)
@@ -153,15 +153,15 @@ def stored_tile(transfer: Transfer, inst: Instruction, element: int, address: in
     """(tensor map, global element indexes, values) of a store or reduction; elements outside of the tensor are left
     out. None where there is nothing to store.
     """
-    place = group[0]
-    is_placed = has_tile_place(transfer, element, place)
+    shared_address = group[0]
+    is_placed = is_tile_aligned(transfer, element, shared_address)
     tensor = tensor_of(transfer, inst, element, address)
     if not is_placed or tensor is None:
         return None
     tile = tile_of(transfer, tensor, element, group, offsets)
     if tile is None:
         return None
-    values = shared_tile(transfer, tensor, element, place, len(tile.inside), "tensor read").read()
+    values = shared_tile(transfer, tensor, element, shared_address, len(tile.inside), "tensor read").read()
     return tensor, global_index(tile, tensor.nbytes), values[tile.inside]
 
 

@@ -1,5 +1,5 @@
-"""What bulk and tensor copies share: one lane after the other copies at once; what they move is traced as one access of
-the instruction.
+"""The common part of bulk and tensor copies: one lane after the other copies, at once; the bytes moved are traced as
+one access of the instruction.
 
 Loads report their bytes to an mbarrier; stores belong to groups that a thread waits for, which are always done.
 """
@@ -14,12 +14,11 @@ from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.collectives.mbarrier import complete
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import AccessedRanges, merged_ranges, refuse_one
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
-from gpuprof.emulate.core.refusal import refuse_one
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
-from gpuprof.emulate.trace_log.touched import Touched, runs
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.isa.families.mbarrier import mbarrier_of_word
@@ -49,12 +48,12 @@ class Place(NamedTuple):
         return data
 
     def write(self, data: np.ndarray) -> None:
-        """Bytes outside are dropped."""
+        """Writes the elements; bytes outside of the tensor are dropped."""
         self.memory[self.index] = data if self.inside is None else data[self.inside]
 
 
 class Transfer:
-    """One instruction's copies: checks places, and notes what was touched, warp by warp."""
+    """The copies of one instruction: checks their addresses, and records the accessed bytes warp by warp."""
 
     def __init__(self, lanes: Lanes, site: Site):
         self.x, self.site = lanes, site
@@ -73,11 +72,11 @@ class Transfer:
         self.lanes[row] = self.lanes.get(row, 0) + 1
 
     def refuse(self, element: int, kind: str, space: str, address: int, text: str) -> None:
-        """Raises KernelFault, unless somebody watches who lets the kernel go on without what is wrong."""
+        """Raises KernelFault, unless a listener lets the kernel continue without the wrong access."""
         refuse_one(self.x, self.site.at, element, kind, space, address, text)
 
     def has_units(self, element: int, **values: int) -> bool:
-        """Whether addresses and sizes, by what they are called, are what a bulk copy can do. Raises KernelFault."""
+        """True when addresses and sizes, by their names, suit a bulk copy. Raises KernelFault."""
         for what, value in values.items():
             if value % UNIT:
                 text = f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}"
@@ -101,12 +100,12 @@ class Transfer:
         return Place(memory, start + offsets[inside], inside)
 
     def in_shared(self, address: int, nbytes: int) -> bool:
-        """Whether a block of the cluster has these bytes."""
+        """True when a block of the cluster has these bytes."""
         space = self.spaces["shared"]
         return address >> RANK_SHIFT <= space.cluster and (address & OFFSET_MASK) + nbytes <= space.nbytes
 
     def are_in_shared(self, address: int, offsets: np.ndarray, nbytes: int) -> np.ndarray:
-        """Which elements of `nbytes` the block has that an address belongs to, by their offsets in it."""
+        """For each element of `nbytes`, by its offset in the block of `address`: True when the block has it."""
         space = self.spaces["shared"]
         return (offsets + nbytes <= space.nbytes) & (address >> RANK_SHIFT <= space.cluster)
 
@@ -157,18 +156,18 @@ class Transfer:
         """Elements of `nbytes` of global memory."""
         if len(addresses):
             self.touched(element, np.unique(addresses >> 5))
-            for start, length in zip(*runs(addresses, nbytes), strict=True):
+            for start, length in zip(*merged_ranges(addresses, nbytes), strict=True):
                 self.note("global", verb, element, int(start), int(length))
 
     def note(self, space: str, verb: str, element: int, address: int, nbytes: int) -> None:
-        """For who watches. The last word of the verb says what is done."""
+        """Records a range for listeners. The last word of the verb names the operation."""
         self.noted.append((space, OPERATIONS[verb.rsplit(" ", 1)[-1]], element, address, nbytes))
 
     def touched(self, element: int, sectors: np.ndarray) -> None:
         self.sectors.setdefault(element // WARP, []).append(sectors)
 
     def report(self, element: int, barrier: int, nbytes: int) -> None:
-        """Bytes have arrived: tells the mbarrier at an address of shared memory."""
+        """Reports arrived bytes to the mbarrier at an address of shared memory."""
         if barrier % 8:
             text = f"the mbarrier of a bulk copy, 0x{barrier:x}, is not aligned to 8 bytes"
             return self.refuse(element, "misaligned", "shared", barrier, text)
@@ -184,7 +183,7 @@ class Transfer:
         return None
 
     def missing_nbytes(self, element: int, barrier: int) -> int:
-        """What the present phase of an mbarrier has not got of its bytes: a copy of unknown size reports so many."""
+        """The bytes that the current phase of an mbarrier still expects: a copy of unknown size reports so many."""
         if barrier % 8 or not self.in_shared(barrier, 8):
             return 0
         index = (self.block_start(element, barrier) + (barrier & OFFSET_MASK)) >> 3
@@ -193,12 +192,12 @@ class Transfer:
     def finish(self) -> None:
         """Writes the trace: one record for each warp that runs the instruction."""
         record(self.x, self.site, self.sectors, self.shared_nbytes, self.lanes, self.ended)
-        self.x.chunk.touches(self.site.at, self.told)
+        self.x.chunk.touches(self.site.at, self.accessed_ranges)
 
-    def told(self) -> Iterator[Touched]:
-        """Neighbours of one space and operation together."""
+    def accessed_ranges(self) -> Iterator[AccessedRanges]:
+        """The recorded ranges; consecutive ones of one space and operation are joined."""
         for (space, operation), ranges in groupby(self.noted, key=lambda noted: noted[:2]):
-            yield Touched(space, operation, *np.array([noted[2:] for noted in ranges], np.int64).T)
+            yield AccessedRanges(space, operation, *np.array([noted[2:] for noted in ranges], np.int64).T)
 
 
 def active_elements(lanes: Lanes, site: Site) -> np.ndarray:
@@ -246,13 +245,13 @@ def per_lane(verb: str, width: int):
     return decorate
 
 
-def targets(transfer: Transfer, element: int, place: int, mask: int) -> list[int]:
-    """The addresses in shared memory that `place` stands for: with a mask, the same offset in each of those blocks of
-    the cluster.
+def targets(transfer: Transfer, element: int, address: int, mask: int) -> list[int]:
+    """The addresses in shared memory that a copy to `address` writes: with a mask, the same offset in each of those
+    blocks of the cluster.
     """
     if not mask:
-        return [place]
+        return [address]
     size = transfer.spaces["shared"].cluster
     if mask >> size:
         raise transfer.fault(element, f"the block mask 0x{mask:x} names blocks that a cluster of {size} does not have")
-    return [(rank + 1) << RANK_SHIFT | place & OFFSET_MASK for rank in range(size) if mask >> rank & 1]
+    return [(rank + 1) << RANK_SHIFT | address & OFFSET_MASK for rank in range(size) if mask >> rank & 1]

@@ -1,4 +1,4 @@
-"""Barriers of blocks and of warps: who has arrived, who waits, and who may go on."""
+"""Barriers of blocks and of warps: the lanes that have arrived, those that wait, and those that may continue."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.core.operation import Env, full_row, read_predicate
-from gpuprof.emulate.trace_log.formats import access_word
+from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.flow.graph import BasicBlock
 
 
 class Waiting(NamedTuple):
-    """Lanes that stand at a barrier. `barrier` is -1 for a warp's own synchronisation."""
+    """Lanes that wait at a barrier. `barrier` is -1 for a warp's own synchronisation."""
 
     lanes: Lanes
     barrier: int
@@ -103,7 +103,7 @@ class Barriers:
         self.release()
 
     def waiters(self) -> list[Lanes]:
-        """The lanes that stand at a barrier of their block."""
+        """The lanes that wait at a barrier of their block."""
         return [entry.lanes for entry in self.waiting if entry.barrier >= 0]
 
     def sync_warp(self, lanes: Lanes, after: int, at: int, members: np.ndarray) -> None:
@@ -120,7 +120,7 @@ class Barriers:
         self.release()
 
     def release(self) -> None:
-        """Lets all lanes go on whose barrier is complete."""
+        """Lets all lanes continue whose barrier is complete."""
         if not self.waiting:
             return
         block_live = (
@@ -182,7 +182,7 @@ class Barriers:
         row[group.warps] = merged
 
     def deadlock(self):
-        """KernelFault that tells of the first lanes that wait for others that will never come."""
+        """A KernelFault that names the first lanes that wait for others that will never arrive."""
         entry = min(self.waiting, key=lambda entry: int(entry.lanes.warps[0]))
         warp = int(entry.lanes.step_warps[0])
         lane = (int(entry.lanes.step_masks[0]) & -int(entry.lanes.step_masks[0])).bit_length() - 1
@@ -231,8 +231,8 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
             votes = held if lanes.active is None else held & lanes.active
         lanes.chunk.barriers.wait(lanes, barrier, count, after, at, reduce, votes)
 
-    def act_apart(lanes: Lanes, key: int) -> None:
-        """Lanes that have just parted from others look up their predicate anew (file P is number 2)."""
+    def act_separately(lanes: Lanes, key: int) -> None:
+        """Runs lanes that were just separated from others: they read their predicate again (file P is number 2)."""
         if vote is not None and inst.c & PT != PT:
             lanes.prepare((2 * 256 + (inst.c & PT),), (), frozenset())
         act_uniform(lanes, key >> 32, key & 0xFFFFFFFF)
@@ -245,8 +245,8 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         note_arrivals(lanes, active, barriers, counts)
         for key in np.unique(keys[active])[1:]:
-            act_apart(lanes.split_off(pack_masks(active & (keys == key))), int(key))
-        act_apart(lanes, int(np.unique(keys[active])[0]))
+            act_separately(lanes.split_off(pack_masks(active & (keys == key))), int(key))
+        act_separately(lanes, int(np.unique(keys[active])[0]))
 
     if inst.a == RZ and inst.b == RZ:
         return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))

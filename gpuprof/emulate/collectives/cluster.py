@@ -1,6 +1,6 @@
 """Clusters: blocks that run together, see each other's shared memory and have a barrier of their own.
 
-Blocks are numbered in the order of their clusters, which is the grid's own order when clusters extend along x alone.
+Blocks are numbered in the order of their clusters, which is the grid's own order when clusters extend only along x.
 An address in shared memory holds, from bit RANK_SHIFT on, the rank of the block it lies in plus one; 0 is the thread's
 own block.
 """
@@ -18,10 +18,10 @@ from gpuprof.isa.flow.graph import BasicBlock
 
 
 class ClusterBarrier:
-    """One barrier for each cluster of a chunk. A lane that has exited counts as arrived.
+    """The barriers of a chunk's clusters, one each. A lane that has exited counts as arrived.
 
-    Lanes that wait here have arrived, so somebody is missing only while others can run or wait elsewhere: no deadlock
-    begins here.
+    Lanes that wait here have arrived, so an arrival is missing only while other lanes can run or wait elsewhere: no
+    deadlock begins here.
     """
 
     def __init__(self, chunk):
@@ -60,7 +60,7 @@ class ClusterBarrier:
             self.complete()
 
     def complete(self) -> None:
-        """Ends the phases for which every live lane has arrived, and lets go on who waited for that."""
+        """Ends the phases for which every live lane has arrived, and lets the lanes that waited for that continue."""
         missing = (self.chunk.live & ~self.arrived).reshape(-1, self.warps_per_cluster).any(axis=1)
         came = (self.arrived != 0).reshape(-1, self.warps_per_cluster).any(axis=1)
         done = came & ~missing

@@ -1,5 +1,6 @@
-"""How a basic block ends: who goes where. One builder per semantics name, giving `end(lanes)`, which hands the lanes
-back to the chunk's scheduler with their next block."""
+"""How a basic block ends: the next block of each lane. One builder per semantics name, giving `end(lanes)`, which hands
+the lanes back to the chunk's scheduler with their next block.
+"""
 
 from collections.abc import Callable
 
@@ -129,7 +130,7 @@ def go_to_each(lanes: Lanes, blocks: np.ndarray) -> None:
     """Active lane i goes to block blocks[i]."""
     active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
     first, *others = np.unique(blocks[active]).tolist()
-    # A warp may leave altogether, which moves the rows of those behind it.
+    # A warp may leave entirely, which moves the rows of the warps after it.
     masks = np.zeros((len(others), lanes.chunk.n_warps), np.uint32)
     for target, row in zip(others, masks, strict=True):
         row[lanes.warps] = pack_masks(active & (blocks == target))
@@ -143,9 +144,9 @@ def code_blocks(group: Lanes, block: BasicBlock, env: Env, address: np.ndarray) 
     blocks = np.full(group.n, -1, np.int64)
     for value in np.unique(address if group.active is None else address[group.active]):
         index, rest = divmod(int(value) - env.load_base, INSTRUCTION_NBYTES)
-        found = env.graph.block_at.get(index, -1) if rest == 0 else -1
+        target = env.graph.block_at.get(index, -1) if rest == 0 else -1
         lanes = address == value
-        if found < 0:
+        if target < 0:
             element = first_active(group, lanes if group.active is None else lanes & group.active)
             raise fault_of_element(
                 group,
@@ -153,7 +154,7 @@ def code_blocks(group: Lanes, block: BasicBlock, env: Env, address: np.ndarray) 
                 element,
                 f"jump to 0x{int(value):x}, which is not the start of a function or label",
             )
-        blocks[lanes] = found
+        blocks[lanes] = target
     return blocks
 
 

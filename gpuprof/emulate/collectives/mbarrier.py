@@ -2,12 +2,12 @@
 
 `isa/families/mbarrier.py` draws an object.
 
-What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no
-longer that of s.
+An arrival returns the object as it was before. A phase with state s is over when the object's phase bit is no longer
+that of s.
 
-Copies are done at once, so most waits find their phase over. A warp that has to wait stands still until somebody ends
-the phase. When nobody else can go on, all waits end without success, as the hardware's do after its time limit; when
-that happens PATIENCE times and nobody gets any further, it is a deadlock.
+Copies are done at once, so most waits find their phase over. A warp that has to wait stays in place until an arrival
+ends the phase. When no other warp can run, all waits end without success, like the hardware's after its time limit;
+when that happens PATIENCE times without progress, it is a deadlock.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import Site, make_site, touch
 from gpuprof.emulate.memory.access_records import records_of
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS, access_word
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS, access_word
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.mbarrier import BYTES_BIAS, BYTES_MASK, COUNT, VALID
 from gpuprof.isa.flow.graph import BasicBlock
@@ -40,8 +40,8 @@ PROBLEMS = (
 
 @cached_njit
 def update(objects, index, arrivals, transactions, drops, old, ended):
-    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the
-    object before, ended[i] 1 when that ends a phase.
+    """Carries out one operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i]
+    becomes the object before, ended[i] 1 when that ends a phase.
 
     All arrays are int64. Gives (-1, 0), or the i at which something is wrong, and which of PROBLEMS.
     """
@@ -90,11 +90,11 @@ class Mbarriers:
         self.ended = np.zeros((chunk.n_blocks, N_MBARRIERS), np.int64)  # phases, by key; see `key_of`
 
     def key_of(self, index) -> tuple:
-        """(block of the chunk, key) of objects by their word in shared memory: timing tells objects apart by their
+        """(block of the chunk, key) of objects by their word in shared memory: timing distinguishes objects by their
         keys.
         """
-        block, place = np.divmod(np.asarray(index) * 8, max(self.chunk.spaces["shared"].stride, 1))
-        return block, (place >> 3) % N_MBARRIERS
+        block, offset = np.divmod(np.asarray(index) * 8, max(self.chunk.spaces["shared"].stride, 1))
+        return block, (offset >> 3) % N_MBARRIERS
 
     @property
     def objects(self) -> np.ndarray:
@@ -104,7 +104,7 @@ class Mbarriers:
         return self.objects[index] >> np.uint64(63) != parity
 
     def release(self) -> None:
-        """Lets go on, with success, whose phase is over."""
+        """Lets waits whose phase is over continue, with success."""
         self.changed = False
         waiting, self.waiting = self.waiting, []
         for entry in waiting:
@@ -119,8 +119,8 @@ class Mbarriers:
         return [entry.lanes for entry in self.waiting]
 
     def time_out(self) -> bool:
-        """When nobody else can go on, all waits end in vain. False when none waits; raises KernelFault when it has
-        happened too often.
+        """Ends all waits without success, when no other warp can run. Returns False when none waits; raises KernelFault
+        when it has happened too often.
         """
         if not self.waiting:
             return False
@@ -149,12 +149,12 @@ class Mbarriers:
         word = int(self.objects[entry.index[0]])
         pending, nbytes = word & COUNT, (word >> 40 & BYTES_MASK) - BYTES_BIAS
         program = self.chunk.launch.module.program
-        lines = sorted({place_of(program, each.at) for each in self.waiting})
+        lines = sorted({place_of(program, wait.at) for wait in self.waiting})
         missing = " and ".join(
             [f"{pending} arrival{'s' * (pending != 1)}"] * (pending > 0) + [f"{nbytes} bytes"] * (nbytes != 0)
             or ["nothing but the next phase"]
         )
-        text = f"deadlock: waits at an mbarrier for {missing}, and nobody can go on; lanes wait at {', '.join(lines)}"
+        text = f"deadlock: waits at an mbarrier for {missing}, and no lane can run; lanes wait at {', '.join(lines)}"
         return fault(self.chunk, entry.at, text, warp, (mask & -mask).bit_length() - 1)
 
 
@@ -163,10 +163,10 @@ def _part(entry: Waiting, chosen: np.ndarray) -> Waiting:
     if chosen.all():
         return entry
     active = unpack_masks(entry.lanes.masks)
-    kept = active.copy()
-    kept[active] = chosen
+    remaining = active.copy()
+    remaining[active] = chosen
     return entry._replace(
-        lanes=entry.lanes.part(pack_masks(kept)), index=entry.index[chosen], parity=entry.parity[chosen]
+        lanes=entry.lanes.part(pack_masks(remaining)), index=entry.index[chosen], parity=entry.parity[chosen]
     )
 
 
@@ -288,27 +288,27 @@ def note_ends(lanes: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
         return
     rows = elements // WARP
     _, keys = lanes.chunk.mbarriers.key_of(index)
-    place = np.cumsum(lanes.masks != 0) - 1  # of each row's record among those of this instruction
+    rank = np.cumsum(lanes.masks != 0) - 1  # of each row's record among those of this instruction
     records = records_of(lanes)
     ended, first, number = np.unique(rows, return_index=True, return_inverse=True)
     n_ended = np.bincount(number, keys == keys[first][number], len(ended))
-    records["conflicts"][place[ended]] = keys[first]
-    records["uniform"][place[ended]] = np.minimum(n_ended, 255)
+    records["conflicts"][rank[ended]] = keys[first]
+    records["uniform"][rank[ended]] = np.minimum(n_ended, 255)
 
 
 def note_waits(lanes: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:
     """A record for each warp: the key of its first lane's object, and how many phases must have ended, modulo 256, in
     `uniform`.
 
-    In clusters nothing is said (no lanes): what ends a phase may be in another block.
+    In clusters nothing is traced (no lanes): the phase may be ended from another block.
     """
     barriers = lanes.chunk.mbarriers
     rows = np.flatnonzero(active) // WARP
     blocks, keys = barriers.key_of(index)
     needed = barriers.ended[blocks, keys] + ~over
     _, first = np.unique(rows, return_index=True)
-    told = int(lanes.chunk.cluster == 1)
-    words = access_word(lanes=told, conflicts=keys[first], uniform=needed[first] & 0xFF)
+    is_traced = int(lanes.chunk.cluster == 1)
+    words = access_word(lanes=is_traced, conflicts=keys[first], uniform=needed[first] & 0xFF)
     lanes.chunk.log.accesses(lanes.step_warps, words)
 
 
@@ -339,8 +339,8 @@ def build_wait(block: BasicBlock, env: Env) -> End:
         if none.any():
             raise fault_of_element(lanes, at, int(np.flatnonzero(active)[none.argmax()]), PROBLEMS[NOT_THERE])
         value = full_row(lanes, lanes.v[kind][given])[active]
-        wanted = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
-        over = barriers.over(index, wanted) | ~waits[active]
+        awaited = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
+        over = barriers.over(index, awaited) | ~waits[active]
         note_waits(lanes, active, index, over)
         lanes.v[PRED][dst][active] = True
         if over.any():
@@ -357,7 +357,7 @@ def build_wait(block: BasicBlock, env: Env) -> End:
             lanes.flush()
             waiting = lanes.part(lanes.masks)
         lanes.chunk.call(waiting.step_warps)
-        barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
+        barriers.waiting.append(Waiting(waiting, index[~over], awaited[~over], dst, after, at))
 
     end = split_by_guard(block, env, act)
     return end if inst.guard == PT else with_idle_records(inst, env, end)

@@ -1,8 +1,8 @@
-"""Warp operations with a member mask (shfl, vote, match, redux, elect): a lane goes on once the live lanes of its mask
-are there.
+"""Warp operations with a member mask (shfl, vote, match, redux, elect): a lane continues once the live lanes of its
+mask have arrived.
 
-Lanes wait in front of the basic block that holds the operation, as long as there are others that can still run; then
-`meeting` takes over. So an operation is only ever run with everybody there.
+Lanes wait before the basic block that holds the operation, as long as others can still run; then `warp_sync` takes
+over. So an operation only ever runs with all its members.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
 class Members(NamedTuple):
-    """Where a member mask comes from: a register of file R, or the number itself when `register` is RZ."""
+    """The source of a member mask: a register of file R, or the number itself when `register` is RZ."""
 
     register: int
     mask: int
@@ -43,30 +43,31 @@ def mask_slot(inst: Instruction) -> str:
 
 
 def meets(inst: Instruction) -> bool:
-    """Whether lanes wait for each other at it. A guarded matrix instruction computes with the registers of all
-    lanes.
+    """True when lanes wait for each other at this instruction. A guarded matrix instruction computes with the registers
+    of all lanes.
     """
     op = inst.op
     return op.kind in BETWEEN_LANES and op.number not in ALONE and (inst.guard == PT or op.kind not in COLLECTIVE)
 
 
 def members_of_block(instructions: tuple[Instruction, ...]) -> tuple[tuple[Members, ...], bool]:
-    """The masks known when a block begins, and whether there are warp operations of which it is not known who takes
-    part in them: those with a guard, or with a mask that the block itself computes."""
-    found: dict[Members, None] = {}
+    """The masks known when a block begins, and whether there are warp operations whose members are not known then:
+    those with a guard, or with a mask that the block itself computes.
+    """
+    known: dict[Members, None] = {}
     written: set[int] = set()
     uncertain = False
     for inst in instructions:
         if meets(inst):
             members = members_of(inst)
             if inst.guard == PT and members.register not in written:
-                found[members] = None
+                known[members] = None
             else:
                 uncertain = True
         if inst.op.dst[:1] == "R":
             written.update(range(inst.dst, inst.dst + int(inst.op.dst[1:] or 1)))
             written.discard(RZ)
-    return tuple(found), uncertain
+    return tuple(known), uncertain
 
 
 def lanes_outside(lanes: Lanes) -> np.ndarray:
@@ -86,8 +87,8 @@ def waiting_lanes(lanes: Lanes, members: tuple[Members, ...]) -> np.ndarray | No
     registers = tuple(m.register for m in members if m.register != RZ)
     lanes.prepare(registers, (), frozenset())
     going = lanes.masks
-    for each in members:
-        going = complete(going, each.rows(lanes), lanes.chunk.live[lanes.warps])
+    for member in members:
+        going = complete(going, member.rows(lanes), lanes.chunk.live[lanes.warps])
     waiting = lanes.masks & ~going
     return waiting if waiting.any() else None
 
@@ -102,8 +103,8 @@ def complete(
     """
     needed = np.broadcast_to(masks & live[:, None], (len(present), WARP))
     if partners is not None:
-        apart = ((needed & ~partners == 0) * BIT).sum(axis=1, dtype=np.uint32)
-        present = present & apart
+        complete_lanes = ((needed & ~partners == 0) * BIT).sum(axis=1, dtype=np.uint32)
+        present = present & complete_lanes
     while True:
         going = present & ((needed & ~present[:, None] == 0) * BIT).sum(axis=1, dtype=np.uint32)
         if (going == present).all():
@@ -112,11 +113,11 @@ def complete(
 
 
 def partners_of(present: np.ndarray, masks: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """uint32 (warps, 32): the lanes of `present` that have a lane's mask or stand at its place. masks and places:
-    (warps, 32).
+    """uint32 (warps, 32): the lanes of `present` that have a lane's mask or are at its place. masks and places: (warps,
+    32).
     """
-    found = np.zeros(masks.shape, np.uint32)
+    partners = np.zeros(masks.shape, np.uint32)
     for lane in range(WARP):
         one = slice(lane, lane + 1)
-        found |= np.where((masks == masks[:, one]) | (places == places[:, one]), BIT[lane], np.uint32(0))
-    return found & present[:, None]
+        partners |= np.where((masks == masks[:, one]) | (places == places[:, one]), BIT[lane], np.uint32(0))
+    return partners & present[:, None]

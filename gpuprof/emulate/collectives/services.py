@@ -1,6 +1,5 @@
-"""SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed,
-5 a parameter buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are
-for.
+"""SYSCALL: the requests of a kernel to the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed, 5 a parameter
+buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are for.
 
 Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
 """
@@ -22,9 +21,9 @@ from gpuprof.emulate.core.device_launches import (
 )
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import refuse_one
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
-from gpuprof.emulate.core.refusal import refuse_one
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.special import LAUNCH_SERVICE
@@ -45,12 +44,12 @@ def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -
     """Memory at a generic address as the thread of `element` sees it. Raises KernelFault outside of what there is;
     where that is refused, the bytes are 0.
     """
-    found = find_bytes(lanes, at, element, address, nbytes)
-    return bytes(nbytes) if found is None else found
+    content = find_bytes(lanes, at, element, address, nbytes)
+    return bytes(nbytes) if content is None else content
 
 
 def find_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes | None:
-    """As `read_bytes`; None where they are refused."""
+    """Like `read_bytes`; None where the bytes are refused."""
     name, base = space_of(address)
     space, warp, lane = lanes.chunk.spaces[name], lanes.of_warp(element // WARP), element % WARP
     offset = np.full(WARP, address - base, np.int64)
@@ -93,14 +92,14 @@ class Arguments:
 
 
 def convert(match: re.Match, arguments: Arguments) -> str:
-    """One directive of the format with its argument."""
+    """Formats one directive of the format string with its argument."""
     flags, width, precision, length, letter = match.groups()
     if letter == "%":
         return "%"
     width = str(arguments.take("i")) if width == "*" else width or ""
     if precision == ".*":
-        asked = arguments.take("i")
-        precision = f".{asked}" if asked >= 0 else ""  # C: a negative one counts as not given
+        precision_argument = arguments.take("i")
+        precision = f".{precision_argument}" if precision_argument >= 0 else ""  # C: a negative one counts as not given
     spec = f"%{flags}{width}{precision or ''}"
     if letter == "o" and "#" in flags:
         return alternative_octal(flags, width, precision, integer(arguments, length, signed=False))
@@ -129,8 +128,8 @@ def integer(arguments: Arguments, length: str | None, signed: bool) -> int:
 
 def alternative_octal(flags: str, width: str, precision: str | None, value: int) -> str:
     """%#o: C raises the precision until the first digit is 0, where Python would write 0o."""
-    asked = int(precision[1:] or 0) if precision else 1
-    n_digits = max(asked, len(f"{value:o}") + 1 if value else 1)
+    least_digits = int(precision[1:] or 0) if precision else 1
+    n_digits = max(least_digits, len(f"{value:o}") + 1 if value else 1)
     return f"%{flags.replace('#', '')}{width}.{n_digits}o" % value
 
 
@@ -185,7 +184,7 @@ def buffer_for_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> in
 
 
 def room_for_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
-    """a: bytes of parameters."""
+    """Reserves a parameter buffer for a launch. a: bytes of parameters."""
     return parameter_room(lanes, a)
 
 

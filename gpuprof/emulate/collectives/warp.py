@@ -1,7 +1,7 @@
-"""Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
+"""Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are viewed as (warps, 32).
 
 Only lanes that are active and named by a lane's own member mask take part in what that lane sees; `rendezvous` and
-`meeting` see to it that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the
+`warp_sync` see to it that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the
 value open.
 """
 
@@ -59,12 +59,12 @@ def shuffle_source(inst: Instruction, env: Env):
         clamp = c_value & 31
         most = LANE & segment | clamp & ~segment
         if mode == "up":
-            wanted = LANE - b_value
-            valid = wanted >= most
+            source = LANE - b_value
+            valid = source >= most
         else:
-            wanted = {"down": LANE + b_value, "bfly": LANE ^ b_value, "idx": LANE & segment | b_value & ~segment}[mode]
-            valid = wanted <= most
-        return np.where(valid, wanted, LANE), valid
+            source = {"down": LANE + b_value, "bfly": LANE ^ b_value, "idx": LANE & segment | b_value & ~segment}[mode]
+            valid = source <= most
+        return np.where(valid, source, LANE), valid
 
     return compute
 
@@ -149,7 +149,9 @@ def build_elect(inst: Instruction, env: Env) -> Op:
 
 
 def build_match(inst: Instruction, env: Env) -> Op:
-    """any: the members with the same value; all: all members when they agree, else 0, and c tells."""
+    """any: the members with the same value; all: all members when they agree, else 0, and predicate c is set when they
+    do.
+    """
     kind = slot_kind(inst, "a")
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", kind, env.pool)

@@ -1,9 +1,8 @@
-"""Many warps going round one loop of a lock or a compare-and-swap: they take turns, a few at a time.
+"""Many warps in one loop of a lock or a compare-and-swap: they take turns, a few at a time.
 
-When all of N lanes try to change one word, each round of the loop lets one through and the others have tried in vain: N
-* N / 2 tries if all of them run together. Past a few rounds only TURN_WARPS warps go on; the others are parked until
-  nobody is behind
-them, as if they had come later, or until those that go on make no progress.
+When all of N lanes try to change one word, each iteration of the loop lets one through and the others have tried in
+vain: N * N / 2 tries if all of them run together. After a few iterations only TURN_WARPS warps continue; the others are
+parked until no warp has advanced less, as if they had come later, or until those that continue make no progress.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ Key = tuple[int, int]  # a place: (-call depth, rank of the block)
 
 
 class Crowd:
-    """`parked`: lanes by the place they stand at; their registers are in the chunk's rows."""
+    """`parked`: lanes by their position; their registers are in the chunk's rows."""
 
     def __init__(self):
         self.parked: dict[Key, list[Lanes]] = {}
@@ -25,8 +24,8 @@ class Crowd:
         self.last_active: dict[Key, int] = {}
 
     def admit(self, key: Key, lanes: Lanes) -> bool:
-        """Parks all but the first warps of `lanes` when it has gone round often. Gives whether fewer lanes came than
-        the last time.
+        """Parks all but the first warps of `lanes` when they have iterated often. Returns True when fewer lanes came
+        than the last time.
         """
         if len(lanes.step_warps) > TURN_WARPS:
             self.rounds[key] = self.rounds.get(key, 0) + 1
@@ -38,7 +37,7 @@ class Crowd:
         return fewer
 
     def release(self, ready: dict[Key, list[Lanes]], everyone: bool) -> None:
-        """Moves those whose turn it is to `ready`: everyone, or some warps of the place that is behind all others."""
+        """Moves parked lanes to `ready`: all of them, or some warps of the position that has advanced least."""
         if everyone:
             for key, groups in self.parked.items():
                 ready.setdefault(key, []).extend(groups)

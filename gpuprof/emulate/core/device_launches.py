@@ -67,12 +67,12 @@ def parameter_room(lanes: Lanes, nbytes: int, buffer: Buffer | None = None) -> i
     """
     space = lanes.chunk.spaces["global"]
     try:
-        place = space.memory.allocate(max(nbytes, 1), "the parameters of a launch").address
+        address = space.memory.allocate(max(nbytes, 1), "the parameters of a launch").address
     except DeviceMemoryError:
         return 0
     space.refresh()
-    lanes.chunk.tally.counters.launched.buffers[place] = buffer
-    return place
+    lanes.chunk.tally.counters.launched.buffers[address] = buffer
+    return address
 
 
 def describe_launch(lanes: Lanes, at: int, element: int, raw: bytes, address: int) -> None:

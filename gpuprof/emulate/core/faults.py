@@ -28,9 +28,9 @@ def thread_of(chunk, warp: int, lane: int) -> str:
 
 def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0, kind: str = "launch") -> KernelFault:
     """KernelFault of a kind for instruction `at`; with a warp of the chunk and a lane, it names the thread."""
-    who = f", {thread_of(chunk, warp, lane)}" if warp is not None else ""
+    thread = f", {thread_of(chunk, warp, lane)}" if warp is not None else ""
     return KernelFault(
-        f"{chunk.launch.function.display}: {place_of(chunk.launch.module.program, at)}{who}: {text}", kind
+        f"{chunk.launch.function.display}: {place_of(chunk.launch.module.program, at)}{thread}: {text}", kind
     )
 
 

@@ -1,8 +1,8 @@
-"""A set of lanes that stand at the same place, and their registers as rows of typed arrays.
+"""A set of lanes at the same position, and their registers as rows of typed arrays.
 
-Rows always hold whole warps: element 32 * k + l is lane l of warp `warps[k]`. The rows of lanes that are not active may
-hold anything. A `Lanes` object either works on the chunk's own rows (`direct`, when all lanes that still live are in
-the set) or on copies of the registers it needs, fetched on first use and written back by `flush`.
+Rows always hold complete warps: element 32 * k + l is lane l of warp `warps[k]`. The rows of lanes that are not active
+may hold anything. A `Lanes` object either works on the chunk's own rows (`direct`, when all lanes that still live are
+in the set) or on copies of the registers it needs, fetched on first use and written back by `flush`.
 """
 
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ def pack_masks(active: np.ndarray) -> np.ndarray:
 
 
 def unpack_masks(masks: np.ndarray) -> np.ndarray:
-    """The reverse of pack_masks."""
+    """Unpacks masks, uint32 (n,), to bool (32 * n,): the reverse of pack_masks."""
     return np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little").view(np.bool_)
 
 
@@ -30,7 +30,7 @@ class RegisterFile:
     """All registers of a chunk's lanes: `rows[file][index]` is a row of n elements (files R, D, P)."""
 
     def __init__(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]):
-        from gpuprof.emulate.core.register_rows import gather, scatter  # brings Numba
+        from gpuprof.emulate.core.row_kernels import gather, scatter  # brings Numba
 
         self.gather, self.scatter = gather, scatter
         self.n_lanes = n_lanes
@@ -59,7 +59,9 @@ def set_row(lists: tuple[list, ...], file: int, index: int, row: np.ndarray) -> 
 
 
 class Lanes:
-    """See the module. `v[kind][index]` is a row; `active` is bool (n,) or None for all; `masks` is uint32 per warp."""
+    """A set of lanes, as the module's text describes. `v[kind][index]` is a row; `active` is bool (n,) or None for all;
+    `masks` is uint32 per warp.
+    """
 
     __slots__ = (
         "active",
@@ -94,10 +96,10 @@ class Lanes:
             self.active, self.step_warps, self.step_masks, self.n_active = None, self.warps, masks, self.n
             return
         self.active = unpack_masks(masks)
-        keep = np.flatnonzero(masks)
-        whole = len(keep) == len(masks)
-        self.step_warps = self.warps if whole else self.warps[keep]
-        self.step_masks = masks if whole else masks[keep]
+        active_rows = np.flatnonzero(masks)
+        is_complete = len(active_rows) == len(masks)
+        self.step_warps = self.warps if is_complete else self.warps[active_rows]
+        self.step_masks = masks if is_complete else masks[active_rows]
         self.n_active = int(np.count_nonzero(self.active))
 
     def prepare(self, needs: tuple[int, ...], fresh: tuple[int, ...], writes: frozenset[int]) -> None:
@@ -118,12 +120,12 @@ class Lanes:
 
     def _missing(self, codes: tuple[int, ...]) -> list[tuple[int, list[int]]]:
         """(file, registers) of the codes that are not held. They are, from now on."""
-        found: dict[int, list[int]] = {}
+        by_kind: dict[int, list[int]] = {}
         for code in codes:
             if code not in self.held:
-                found.setdefault(code >> 8, []).append(code & 255)
+                by_kind.setdefault(code >> 8, []).append(code & 255)
         self.held.update(codes)
-        return list(found.items())
+        return list(by_kind.items())
 
     def _new_rows(self, file: int, indexes: list[int]) -> np.ndarray:
         """Rows for these registers, (registers, n), that hold anything."""
@@ -155,11 +157,11 @@ class Lanes:
 
     def part(self, masks: np.ndarray) -> "Lanes":
         """A new set of some of the active lanes, without copies; flush this one first or use `split_off`."""
-        keep = np.flatnonzero(masks)
-        return Lanes(self.chunk, self.warps[keep], masks[keep], self.depth)
+        rows = np.flatnonzero(masks)
+        return Lanes(self.chunk, self.warps[rows], masks[rows], self.depth)
 
     def of_warp(self, row: int) -> "Lanes":
-        """One of the warps, for what looks at a single lane: the work on all of them would be for nothing."""
+        """The lanes of one of the warps, for code that looks at a single lane: work on all of them would be wasted."""
         return Lanes(self.chunk, self.warps[row : row + 1], self.masks[row : row + 1], self.depth)
 
     def split_off(self, masks: np.ndarray) -> "Lanes":
@@ -174,8 +176,8 @@ class Lanes:
 
     def _stay(self, masks: np.ndarray) -> None:
         if self.direct:  # the others' state is in the chunk's rows: work on copies from now on
-            keep = np.flatnonzero(masks)
-            self.__init__(self.chunk, self.warps[keep], masks[keep], self.depth)
+            rows = np.flatnonzero(masks)
+            self.__init__(self.chunk, self.warps[rows], masks[rows], self.depth)
             return
         remaining = np.count_nonzero(masks)
         if remaining > len(masks) * 3 // 4:
@@ -185,10 +187,10 @@ class Lanes:
         self._write_back(masks)
         self.dirty.clear()
         self.held.clear()
-        keep = np.flatnonzero(masks)
-        self.warps = self.warps[keep]
-        self.n = WARP * len(keep)
-        self._set_masks(masks[keep])
+        rows = np.flatnonzero(masks)
+        self.warps = self.warps[rows]
+        self.n = WARP * len(rows)
+        self._set_masks(masks[rows])
 
     def drop(self, masks: np.ndarray) -> None:
         """The lanes of `masks` have exited: their registers are of no more use."""

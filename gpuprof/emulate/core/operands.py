@@ -1,4 +1,4 @@
-"""Where an instruction finds its operands: (kind, index) pairs into the row lists of a `Lanes` object.
+"""The locations of an instruction's operands: (kind, index) pairs into the row lists of a `Lanes` object.
 
 Each kind is one typed view of a register file. A list holds the registers first (0..254), a scratch row at TRASH that
 takes writes to RZ, DZ and PT, and from POOL on the constants of the program (zeros, immediates, words of the constant
@@ -61,8 +61,8 @@ class Pool:
         return Ref(kind, self._intern(FILE_OF_KIND[kind], ("param", offset)))
 
     def rows(self, params: bytes) -> tuple[list, ...]:
-        """One list of 0-d arrays per kind. The pool is of the whole module: what only another kernel has parameters for
-        is zero.
+        """Returns one list of 0-d arrays per kind. The pool belongs to the complete module: parameters that only
+        another kernel has are zero.
         """
         lists = []
         for kind in range(N_KINDS):
@@ -85,7 +85,7 @@ def code_of(operand: Operand) -> list[int]:
 
 
 def immediate_bits(inst: Instruction, kind: int) -> int:
-    """The bits that `imm` stands for in a source of this kind."""
+    """The bits of `imm` in a source of this kind."""
     if kind in (U64, S64):
         return inst.offset & 0xFFFFFFFFFFFFFFFF
     return inst.imm << 32 if kind == F64 else inst.imm

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.emulate.core.graph import OrderedGraph
+from gpuprof.emulate.core.convergence_order import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import (
     FILE_OF_KIND,
@@ -139,7 +139,7 @@ def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] |
 
 
 def _unrefused(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]:
-    """As `guard_reader`, without the lanes that a listener has refused."""
+    """Like `guard_reader`, without the lanes that a listener has refused."""
     held = _held_reader(inst, env) if inst.guard != PT else _all_active
     return lambda lanes: held(lanes) & ~lanes.chunk.executing.refused
 

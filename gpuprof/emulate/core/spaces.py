@@ -1,9 +1,9 @@
-"""The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
+"""The state spaces as flat arrays of bytes: the position of a lane's address in them, and their contents.
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
-`nbytes_from(address)` (to the end of what is there), `describe(address)`, `footprint` (who hears of accesses; None for
-nobody), `on_chip` (ranges of which caches see nothing) and `layout` (where plain accesses go).
+`nbytes_from(address)` (to the end of what is there), `describe(address)`, `footprint` (records accesses; None for no
+recording), `on_chip` (ranges of which caches see nothing) and `layout` (where plain accesses go).
 All addresses are int64 rows of x.n elements.
 """
 
@@ -25,8 +25,8 @@ SYSTEM_NBYTES = (
 
 
 class Layout(NamedTuple):
-    """Where plain accesses go: to bytes `address - origin + warp // group * stride + lane * lane_stride`, of addresses
-    in one of the ranges [start, end).
+    """The bytes of plain accesses: `address - origin + warp // group * stride + lane * lane_stride`, of addresses in
+    one of the ranges [start, end).
 
     place: int64 (4,): origin, group, stride, lane_stride; starts, ends: int64, ascending. Warps are numbered in the
     chunk.
@@ -53,7 +53,7 @@ class GlobalSpace:
     has_sectors = True
 
     def __init__(self, memory: AddressSpace, footprint: Any = None):
-        """`footprint`: emulate.watch.footprint.Footprint, which is told of accesses; None for nobody."""
+        """`footprint`: an emulate.watch.footprint.Footprint, which records accesses; None for no recording."""
         self.memory, self.footprint = memory, footprint
         self.refresh()
 
@@ -75,7 +75,7 @@ class GlobalSpace:
         return 1, 0
 
     def holds(self, low: int, high: int) -> bool:
-        """Whether one allocation holds [`low`, `high`)."""
+        """True when one allocation holds [`low`, `high`)."""
         index = int(np.searchsorted(self.starts, low, "right")) - 1
         return index >= 0 and high <= self.ends[index]
 
@@ -96,8 +96,9 @@ class GlobalSpace:
 
 
 def system_shared(nbytes: int) -> range:
-    """Where the system's part is in the shared memory of a block with `nbytes` of its own. Programs find it through
-    %reserved_smem_offset_*; a gap before it keeps whoever goes past the end of the block's own memory a fault."""
+    """The system's part of the shared memory of a block with `nbytes` of its own. Programs find it through
+    %reserved_smem_offset_*; a gap before it makes an access past the end of the block's own memory a fault.
+    """
     start = padded(nbytes, SYSTEM_NBYTES) + SYSTEM_NBYTES
     return range(start, start + SYSTEM_NBYTES)
 

@@ -1,4 +1,4 @@
-"""Matrices in shared memory that a warp group multiplies, told of by 64-bit descriptors (PTX ISA, wgmma, matrix
+"""Matrices in shared memory that a warp group multiplies, given by 64-bit descriptors (PTX ISA, wgmma, matrix
 descriptor).
 
      63..62   51..49       45..32               29..16                13..0
@@ -24,8 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.refusal import WrongRange, refuse
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import AccessedRanges, WrongRange, refuse
 
 ROW_NBYTES = np.array([16, 128, 64, 32])
 LANE = np.arange(WARP)
@@ -78,7 +77,7 @@ def read_fragment(lanes: Lanes, descriptors: np.ndarray, operand: Operand, at: i
         register = np.arange(2)[:, None]
         mn = operand.first + LANE // 4
         k = per_word * (LANE % 4 + 4 * register)
-    if operand.trans:  # 16-bit elements whose neighbours in k are apart
+    if operand.trans:  # 16-bit elements whose neighbours in k are not adjacent
         low, high = (
             _fetch(lanes, addresses(lead, mn, k + i, operand.nbits, True), 2, at).astype(np.uint32) for i in (0, 1)
         )
@@ -94,11 +93,11 @@ def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarra
     everyone = np.broadcast_to((lanes.masks != 0)[:, None, None], address.shape)
     outside = ((address < 0) | (address + nbytes > space.nbytes)) & everyone
     if outside.any():
-        place = int(address[outside][0])
+        first = int(address[outside][0])
         warps, _, rank = np.nonzero(outside)
         elements = np.unique(WARP * warps + rank)
-        text = f"a matrix descriptor leads to 0x{place:x} in shared memory; {space.describe(place)}"
-        refuse(lanes, at, WrongRange("outside", "shared", elements, place, text))
+        text = f"a matrix descriptor leads to 0x{first:x} in shared memory; {space.describe(first)}"
+        refuse(lanes, at, WrongRange("outside", "shared", elements, first, text))
     read = everyone & ~outside
     lanes.chunk.touches(at, lambda: words_at(address, read, nbytes))
     base = lanes.warps.astype(np.int64) // space.warps_per_block * space.stride
@@ -106,7 +105,7 @@ def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarra
     return np.where(outside, 0, words) if outside.any() else words
 
 
-def words_at(address: np.ndarray, read: np.ndarray, nbytes: int) -> Iterator[Touched]:
-    """The words that `_fetch` reads, for who watches, warp by warp. address, read: (warps, registers, 32)."""
+def words_at(address: np.ndarray, read: np.ndarray, nbytes: int) -> Iterator[AccessedRanges]:
+    """The words that `_fetch` reads, for listeners, warp by warp. address, read: (warps, registers, 32)."""
     rows, _, lane = np.nonzero(read)
-    yield Touched("shared", "load", WARP * rows + lane, address[read], np.full(len(rows), nbytes))
+    yield AccessedRanges("shared", "load", WARP * rows + lane, address[read], np.full(len(rows), nbytes))

@@ -44,7 +44,7 @@ E4M3_VALUES = np.array([_e4m3(bits) for bits in range(256)])
 
 @internal_njit
 def half_value(bits):
-    """f16 pattern to double."""
+    """Converts an f16 pattern to a double."""
     pattern = np.uint64(bits & np.uint32(0x7FFF)) << np.uint64(42) | np.uint64(bits & np.uint32(0x8000)) << np.uint64(
         48
     )
@@ -182,7 +182,7 @@ def put_d(words, first, half, c):
 @intrinsic
 def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
     """For four rows, c += a @ b in 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses
-    of float64s. Rows of c and b are 64 bytes apart, rows of a `row_nbytes`; k >= 1 columns of a.
+    of float64s. The stride of rows of c and b is 64 bytes, that of rows of a `row_nbytes`; k >= 1 columns of a.
     """
 
     def generate(context, builder, signature, args):
@@ -210,9 +210,9 @@ def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
         column = load(builder.add(b, builder.mul(step, word(64))), vector)
         after = []
         for row, total in enumerate(sums):
-            place = builder.add(builder.mul(row_nbytes, word(row)), builder.mul(step, word(8)))
+            offset = builder.add(builder.mul(row_nbytes, word(row)), builder.mul(step, word(8)))
             lone = builder.insert_element(
-                ir.Constant(vector, ir.Undefined), load(builder.add(a, place), number), ir.IntType(32)(0)
+                ir.Constant(vector, ir.Undefined), load(builder.add(a, offset), number), ir.IntType(32)(0)
             )
             after.append(builder.fadd(total, builder.fmul(builder.shuffle_vector(lone, lone, zeros), column)))
         following = builder.add(step, word(1))
@@ -237,19 +237,19 @@ def add_products(a, b, c, m, k):
 
 
 @internal_njit
-def add_chosen_products(a, b, places, c, k):
+def add_chosen_products(a, b, positions, c, k):
     """Adds the products of a sparse A to c: element j of a row belongs to row `places[row, j]` of B."""
     for row in range(16):
         for j in range(k):
             x = a[row, j]
-            place = places[row, j]
+            column_of_a = positions[row, j]
             for column in range(8):
-                c[row, column] += x * b[place, column]
+                c[row, column] += x * b[column_of_a, column]
 
 
 @internal_njit
-def find_places(metadata, first, selector, type_name, elements, places):
-    """Where the stored elements of each row of a sparse A stand: int64 (16, elements).
+def find_places(metadata, first, selector, type_name, elements, positions):
+    """Fills in the positions of the stored elements of each row of a sparse A: int64 (16, elements).
 
     A row's metadata is 2 bits for each stored element of 16 or 8 bits, 4 for each of tf32, 2 for each pair of 4-bit
     ones: the place in a chunk of four (tf32: of two, 0b0100 or 0b1110; 4 bits: a pair's place in four pairs), ascending
@@ -275,9 +275,9 @@ def find_places(metadata, first, selector, type_name, elements, places):
                 bit = bit % 32
             index = np.int64(word >> np.uint32(bit) & np.uint32(3))
             if type_name == TF32:
-                places[row, e] = 2 * e + (index >> 1)
+                positions[row, e] = 2 * e + (index >> 1)
             else:
-                places[row, e] = pack * (4 * (e // pack // 2) + index) + e % pack
+                positions[row, e] = pack * (4 * (e // pack // 2) + index) + e % pack
 
 
 @cached_njit
@@ -287,14 +287,14 @@ def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, sel
     """
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
-    places = np.zeros((16, 64), np.int64)
+    positions = np.zeros((16, 64), np.int64)
     for first in range(0, d.shape[1], 32):
         take_a(a, first, type_a, True, rows, low, high)
         take_b(b, first, type_b, True, columns, low, high)
         take_c(c, first, c_half, sums)
         if len(metadata):
-            find_places(metadata, first, selector, type_a, k, places)
-            add_chosen_products(rows, columns, places, sums, k)
+            find_places(metadata, first, selector, type_a, k, positions)
+            add_chosen_products(rows, columns, positions, sums, k)
         else:
             add_products(rows, columns, sums, 16, k)
         put_d(d, first, d_half, sums)
@@ -326,15 +326,15 @@ def multiply_integers(a, b, c, d, type_a, type_b, clamp, k, metadata, selector):
     """
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
-    places = np.zeros((16, 64), np.int64)
+    positions = np.zeros((16, 64), np.int64)
     m = 8 * min(2, a.shape[0])
     for first in range(0, d.shape[1], 32):
         take_a(a, first, type_a, False, rows, low, high)
         take_b(b, first, type_b, False, columns, low, high)
         take_integers(c, first, sums)
         if len(metadata):
-            find_places(metadata, first, selector, type_a, k, places)
-            add_chosen_products(rows, columns, places, sums, k)
+            find_places(metadata, first, selector, type_a, k, positions)
+            add_chosen_products(rows, columns, positions, sums, k)
         else:
             add_products(rows, columns, sums, m, k)
         put_integers(d, first, clamp, sums)

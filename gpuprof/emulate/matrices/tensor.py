@@ -141,19 +141,19 @@ def build_group_multiply(inst: Instruction, env: Env) -> Op:
         np.uint32(SIGN[form.unit] if form.unit in SIGN and unpack(inst.mods, name) else 0)
         for name in ("minus_a", "minus_b")
     ]
-    c, keep = group_reader(inst, "c"), read_predicate(inst.e, env)
+    c, accumulates = group_reader(inst, "c"), read_predicate(inst.e, env)
     run, write = multiplier(inst, form), group_writer(inst, env)
 
     def op(lanes: Lanes) -> None:
         sums = c(lanes)
-        sums *= keep(lanes)
+        sums *= accumulates(lanes)
         write(lanes, run(a(lanes) ^ minus[0], b(lanes) ^ minus[1], sums))
 
     return op
 
 
 def descriptor_reader(inst: Instruction, slot: str, operand: Operand, at: int) -> Callable[[Lanes], np.ndarray]:
-    """lanes -> the fragment (registers, n) of the matrix in shared memory that the slot's descriptors tell of."""
+    """lanes -> the fragment (registers, n) of the matrix in shared memory that the slot's descriptors describe."""
     index = getattr(inst, slot)
 
     def read(lanes: Lanes) -> np.ndarray:

@@ -42,10 +42,10 @@ def elements_of(words: np.ndarray, type_name: str) -> np.ndarray:
     return values.astype(np.float64).reshape(len(values), -1, 32).transpose(1, 0, 2)
 
 
-def matrices(elements: np.ndarray, places, shape: tuple[int, int]) -> np.ndarray:
-    """(warps, 4, *shape)."""
+def matrices(elements: np.ndarray, positions, shape: tuple[int, int]) -> np.ndarray:
+    """Gathers matrices of a shape from elements: (warps, 4, *shape)."""
     result = np.empty((len(elements), 4, *shape))
-    result[:, *places] = elements
+    result[:, *positions] = elements
     return result
 
 

@@ -10,7 +10,7 @@ from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
 
@@ -59,7 +59,8 @@ def address_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]
 
 
 class Touched(NamedTuple):
-    """Where an instruction's lanes are in their space's bytes: `flat` int64 (n,), `active` bool (n,) or None for all.
+    """The bytes of their space that an instruction's lanes access: `flat` int64 (n,), `active` bool (n,) or None for
+    all.
 
     `contiguous`: all lanes are active and follow each other without a gap, from flat[0] on.
     """
@@ -78,11 +79,11 @@ def touch(
     unchecked: np.ndarray | None = None,
     needs_records: bool = True,
 ) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been, and then the
-    caller tells the footprint of what is read. Raises KernelFault.
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been checked, and
+    then the caller records reads in the footprint. Raises KernelFault.
 
-    When nobody wants the trace, the access is only counted, and when nobody wants the counts, it is only checked,
-    unless the caller `needs_records` of it, to add to them.
+    When no trace is needed, the access is only counted, and when no counts are needed, it is only checked, unless the
+    caller `needs_records` of it, to add to them.
     """
     chunk = lanes.chunk
     masks = lanes.masks if active is lanes.active else pack_masks(active)
@@ -107,7 +108,7 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
 
     log = lanes.chunk.log
     pieces, stride = space.pieces(site.nbytes)
-    records, sectors = log.room(len(masks), WARP * pieces * len(masks))
+    records, sectors = log.reserve(len(masks), WARP * pieces * len(masks))
     store = site.verb == "write"
     totals = Totals(
         *inspect(
@@ -127,18 +128,18 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
     )
     if lanes.chunk.cluster > 1 and space is lanes.chunk.spaces["shared"]:
         space.mark_remote(lanes, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
-    log.keep(lanes.step_warps, totals.n_accesses, totals.n_sectors)
+    log.commit(lanes.step_warps, totals.n_accesses, totals.n_sectors)
     return totals
 
 
 def on_chip_of(space, site: Site) -> np.ndarray:
-    """Where an access stays on the chip; atomics are the L2's wherever they are."""
+    """The ranges in which an access stays on the chip; atomics go to the L2 wherever they are."""
     return NO_RANGES if site.is_atomic else space.on_chip
 
 
 def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    from gpuprof.emulate.trace_log.access_counts import count
     from gpuprof.emulate.trace_log.coalesce import Totals
-    from gpuprof.emulate.trace_log.counting import count
 
     pieces, stride = space.pieces(site.nbytes)
     on_chip = on_chip_of(space, site)
@@ -146,7 +147,7 @@ def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarr
 
 
 def bounded(lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndarray) -> "Totals":
-    """The bounds alone."""
+    """Computes only the bounds of an access."""
     from gpuprof.emulate.memory.bulk_access import bounds
     from gpuprof.emulate.trace_log.coalesce import Totals
 

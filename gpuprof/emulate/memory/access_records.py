@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.memory.access import Site
 from gpuprof.emulate.trace_log.coalesce import Totals, tag_passes
-from gpuprof.emulate.trace_log.formats import MOST_SECTORS, access_word
+from gpuprof.emulate.trace_log.trace_entries import MOST_SECTORS, access_word
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
 NONE = np.empty(0, np.int64)
@@ -30,7 +30,7 @@ def record(
     rows = np.flatnonzero(group.masks)
     total = np.zeros(5, np.int64)
     words = np.zeros(len(rows), np.uint64)
-    found = []
+    sector_lists = []
     for k, row in enumerate(rows.tolist()):
         touched = np.unique(np.concatenate(sectors.get(row, [NONE])))
         line = np.unique(touched >> 2)
@@ -42,9 +42,9 @@ def record(
         words[k] = access_word(
             len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), key, min(phases, 255)
         )
-        found.append(touched)
+        sector_lists.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
-    chunk.log.accesses(group.warps[rows], words, np.concatenate([*found, NONE]))
+    chunk.log.accesses(group.warps[rows], words, np.concatenate([*sector_lists, NONE]))
     if site.space != "shared":  # the passes are those of the other end
         total[2:4] = 0
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()

@@ -49,15 +49,15 @@ def apply_halves(operation: str, type_name: str, memory, index, value) -> np.nda
 
     total = halves(of_halves(operation, type_name.removesuffix("x2")), type_name.endswith("x2"))
     old = np.empty(len(index), np.uint32)
-    for turn in sequential.rounds(index):
-        before = memory[index[turn]].astype(np.uint32)
-        old[turn] = before
-        memory[index[turn]] = total(before, value[turn])
+    for batch in sequential.rounds(index):
+        before = memory[index[batch]].astype(np.uint32)
+        old[batch] = before
+        memory[index[batch]] = total(before, value[batch])
     return old
 
 
 def apply(operation: str, type_name: str, space, is_global: bool, index, values: list) -> np.ndarray:
-    """One operation on elements of a space; gives the old values."""
+    """Carries out one operation on elements of a space; returns the old values."""
     if type_name in ("f16", "bf16"):
         return apply_halves(operation, type_name, space.views[2], index, values[0])
     if type_name in ("f16x2", "bf16x2"):
@@ -75,15 +75,15 @@ def apply_wide(operation: str, memory, index, values: list) -> list[np.ndarray]:
     from gpuprof.emulate.memory import sequential
 
     old = [np.empty(len(index), np.uint64) for _ in range(2)]
-    for turn in sequential.rounds(index):
-        at = index[turn], index[turn] + 1
+    for batch in sequential.rounds(index):
+        at = index[batch], index[batch] + 1
         for word in range(2):
-            old[word][turn] = memory[at[word]]
-        stored = np.ones(len(turn), np.bool_)
+            old[word][batch] = memory[at[word]]
+        stored = np.ones(len(batch), np.bool_)
         if operation == "cas":
-            stored = (old[0][turn] == values[0][turn]) & (old[1][turn] == values[1][turn])
+            stored = (old[0][batch] == values[0][batch]) & (old[1][batch] == values[1][batch])
         for word, value in enumerate(values[-2:]):
-            memory[at[word][stored]] = value[turn][stored]
+            memory[at[word][stored]] = value[batch][stored]
     return old
 
 

@@ -56,7 +56,7 @@ def bounds(address, masks, nbytes):
 
 @internal_njit
 def _is_inside(lo, hi, low_bits, nbytes, starts, ends):
-    """Whether one of the ranges [start, end) holds [lo, hi), and all addresses are aligned."""
+    """True when one of the ranges [start, end) holds [lo, hi), and all addresses are aligned."""
     if low_bits & nbytes - 1:
         return False
     below, after = 0, len(starts)  # the range is the last that starts at or below `lo`

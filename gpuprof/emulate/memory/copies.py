@@ -11,7 +11,7 @@ from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.memory.access import Site, check, make_site, touch
 from gpuprof.emulate.memory.access_records import NONE, records_of
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 
 WORD = 4  # bytes that are moved at once where lanes take all or nothing
@@ -34,14 +34,14 @@ def build_copy(inst: Instruction, env: Env) -> Op:
             if ((sizes == nbytes) if active is None else (sizes == nbytes) | ~active).all():
                 sizes = None
         if sizes is None:
-            copy_whole(lanes, site, writing, target, active)
+            copy_full_width(lanes, site, writing, target, active)
         else:
             copy_parts(lanes, site, writing, target, np.ones(lanes.n, np.bool_) if active is None else active, sizes)
 
     return op
 
 
-def copy_whole(lanes: Lanes, site: Site, writing: Site, target: np.ndarray, active: np.ndarray | None) -> None:
+def copy_full_width(lanes: Lanes, site: Site, writing: Site, target: np.ndarray, active: np.ndarray | None) -> None:
     """All active lanes take all their bytes: whole words."""
     space, shared = lanes.chunk.spaces["global"], lanes.chunk.spaces["shared"]
     touched = touch(lanes, site, space, site.address(lanes), active)
@@ -50,11 +50,11 @@ def copy_whole(lanes: Lanes, site: Site, writing: Site, target: np.ndarray, acti
     check(lanes, writing, shared, target, active, None, False)
     note_banks(lanes, writing, target, lanes.masks if active is None else pack_masks(active))
     width = min(site.nbytes, 8)
-    origin, place = touched.flat // width, shared.flat(lanes, target) // width
+    origin, destination = touched.flat // width, shared.flat(lanes, target) // width
     if active is not None:
-        origin, place = origin[active], place[active]
+        origin, destination = origin[active], destination[active]
     for k in range(site.nbytes // width):
-        shared.views[width][place + k] = space.views[width][origin + k]
+        shared.views[width][destination + k] = space.views[width][origin + k]
 
 
 def copy_parts(

@@ -1,6 +1,7 @@
-"""Loads and stores that nobody watches: no trace, no counts, no footprint. All lanes are checked and moved in one pass.
+"""Loads and stores that are not observed: no trace, no counts, no footprint. All lanes are checked and moved in one
+pass.
 
-What is not plain (several state spaces or allocations, other blocks' shared memory, a fault) is left to `load_store`.
+All other cases (several state spaces or allocations, other blocks' shared memory, a fault) are left to `load_store`.
 """
 
 from collections.abc import Callable
@@ -37,9 +38,7 @@ def address_of(inst: Instruction, env: Env) -> Address:
 
 
 def space_of(lanes: Lanes, site: Site):
-    """The space in which a generic address most often lies, or the instruction's own; None where somebody wants to know
-    of accesses.
-    """
+    """The instruction's space, for a generic address the most frequent one; None where accesses are observed."""
     chunk = lanes.chunk
     space = chunk.spaces["global" if site.space == "generic" else site.space]
     return None if chunk.log.is_wanted or chunk.tally.is_wanted or space.footprint is not None else space
@@ -52,13 +51,13 @@ def moved(
     here.
     """
     masks = lanes.masks if site.guard is None else pack_masks(site.guard(lanes))
-    place, starts, ends = space.layout
+    layout, starts, ends = space.layout
     at = address.read(lanes)
     if len(rows) > 1:  # the first element may be loaded over the address
         at = at.copy()
     return all(
         move(
-            view, at, address.offset, address.wrap, masks, lanes.warps, place, starts, ends, site.nbytes, shift, k,
+            view, at, address.offset, address.wrap, masks, lanes.warps, layout, starts, ends, site.nbytes, shift, k,
             lanes.wide(ref),
         )
         for k, ref in enumerate(rows)

@@ -6,8 +6,8 @@ from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WIN
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.memory.access import Site, Touched, touch
-from gpuprof.emulate.trace_log.formats import SECTOR_MASK
 from gpuprof.emulate.trace_log.trace import TraceLog
+from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK
 
 SPLIT_SPACES = frozenset(["generic"])
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
@@ -19,7 +19,7 @@ def touch_generic(
     """Does `access.touch` for each space that some active lane's address lies in."""
     spaces = lanes.chunk.spaces
     everyone = np.ones(lanes.n, np.bool_) if active is None else active
-    found = []
+    parts = []
     rest = everyone
     for name, base in WINDOWS:
         inside = everyone & (address >= base) & (address < base + WINDOW_NBYTES)
@@ -32,25 +32,25 @@ def touch_generic(
                     element,
                     f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only",
                 )
-            found.append((spaces[name], address - base, inside))
+            parts.append((spaces[name], address - base, inside))
             rest = rest & ~inside
-    if not found:
+    if not parts:
         return [(spaces["global"], touch(lanes, site, spaces["global"], address, active, needs_records=False))]
     if rest.any():
-        found.append((spaces["global"], address, rest))
-    if len(found) == 1:
-        space, offset, _ = found[0]
+        parts.append((spaces["global"], address, rest))
+    if len(parts) == 1:
+        space, offset, _ = parts[0]
         return [(space, touch(lanes, site, space, offset, active, needs_records=False))]
-    return touch_mixed(lanes, site, found)
+    return touch_mixed(lanes, site, parts)
 
 
-def touch_mixed(lanes: Lanes, site: Site, found: list) -> list[tuple[object, Touched]]:
-    """Lanes of several spaces in one instruction: each space's part is traced apart, then every warp's parts become one
-    record.
+def touch_mixed(lanes: Lanes, site: Site, space_parts: list) -> list[tuple[object, Touched]]:
+    """Accesses of lanes to several spaces in one instruction: each space's part is traced separately, then every warp's
+    parts become one record.
     """
     log = lanes.chunk.log
     parts, touched = [], []
-    for space, offset, inside in found:
+    for space, offset, inside in space_parts:
         lanes.chunk.log = TraceLog(log.n_warps)
         try:
             touched.append((space, touch(lanes, site, space, offset, inside)))

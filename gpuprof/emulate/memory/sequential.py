@@ -79,6 +79,6 @@ def rounds(index: np.ndarray):
     ordered = index[order]
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
     start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    turn = np.arange(len(order)) - start
-    for k in range(int(turn.max(initial=-1)) + 1):
-        yield order[turn == k]
+    round_of = np.arange(len(order)) - start
+    for k in range(int(round_of.max(initial=-1)) + 1):
+        yield order[round_of == k]

@@ -214,16 +214,16 @@ def nth_set(mask, base, offset):
     A base past 31 is undefined in PTX; here it is taken modulo 32.
     """
     base, offset = (base & np.uint32(31)).astype(np.int64), offset.view(np.int32).astype(np.int64)
-    found = np.full(np.broadcast_shapes(mask.shape, base.shape, offset.shape), 0xFFFFFFFF, np.uint32)
-    seen = np.zeros(found.shape, np.int64)
+    positions = np.full(np.broadcast_shapes(mask.shape, base.shape, offset.shape), 0xFFFFFFFF, np.uint32)
+    seen = np.zeros(positions.shape, np.int64)
     step = np.where(offset < 0, -1, 1)
     for distance in range(32):
         at = base + step * distance
         held = (at >= 0) & (at < 32) & (mask >> (at & 31).astype(np.uint32) & np.uint32(1) != 0)
         seen = seen + held
-        wanted = held & np.where(offset == 0, distance == 0, seen == np.abs(offset))
-        found = np.where(wanted, at, found).astype(np.uint32)
-    return found
+        is_nth = held & np.where(offset == 0, distance == 0, seen == np.abs(offset))
+        positions = np.where(is_nth, at, positions).astype(np.uint32)
+    return positions
 
 
 SEMANTICS = {

@@ -1,6 +1,6 @@
 """cvt between all scalar types, packing conversions and rounding to integral values.
 
-Out-of-range floats become the nearest integer the type has. NaN becomes 0, or the top bit alone when either type is 64
+Out-of-range floats become the nearest integer the type has. NaN becomes 0, or only the top bit when either type is 64
 bits wide (PTX ISA, cvt).
 """
 
@@ -175,13 +175,13 @@ def build_tf32(inst: Instruction, env: Env) -> Op:
     largest one.
     """
     mode, sat, relu = unpack_name(inst.mods, "rnd"), unpack(inst.mods, "satfinite"), unpack(inst.mods, "relu")
-    keep = np.uint32(0xFFFFE000)
+    mask = np.uint32(0xFFFFE000)
 
     def compute(row):
         bits = row.view(np.uint32)
         last = bits >> np.uint32(13) & np.uint32(1)
         add = {"rna": np.uint32(0x1000), "rn": np.uint32(0xFFF) + last, "rz": np.uint32(0)}[mode]
-        result = np.where(np.isfinite(row), bits + add & keep, bits).view(np.float32)
+        result = np.where(np.isfinite(row), bits + add & mask, bits).view(np.float32)
         result = np.clip(result, -LARGEST_TF32, LARGEST_TF32) if sat else result
         return canonical(np.where(np.signbit(result) & ~np.isnan(result), np.float32(0), result) if relu else result)
 

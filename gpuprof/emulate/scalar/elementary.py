@@ -38,8 +38,8 @@ LOGARITHMS = tuple(2.0 / (2 * k + 1) for k in range(11, -1, -1))  # of ln((1 + s
 @internal_njit
 def horner(coefficients, x):
     total = 0.0
-    for each in coefficients:
-        total = total * x + each
+    for coefficient in coefficients:
+        total = total * x + coefficient
     return total
 
 
@@ -101,7 +101,7 @@ def power_of_two(exponent):
 
 @internal_njit
 def less_one(exponent):
-    """e^exponent - 1."""
+    """Computes e^exponent - 1."""
     return exponent * horner(POWERS, exponent)
 
 

@@ -33,9 +33,9 @@ def canonical(row, *operands):
 
     if row.dtype == np.float32:
         values = np.ascontiguousarray(row).reshape(-1)
-        found = np.empty_like(values)
-        fused.canonical32(values, found)
-        return found.reshape(row.shape)
+        result = np.empty_like(values)
+        fused.canonical32(values, result)
+        return result.reshape(row.shape)
     operands = operands or (row,)
     return fused.settled64(row, operands[0], operands[-1])
 
@@ -152,8 +152,8 @@ def bits_of(row):
 
 
 def minimum(a, b):
-    """The smaller; -0 below +0; a NaN, signalling or not, gives way to a number. np.fmin tells signalling ones apart,
-    on some hosts and rows.
+    """The smaller; -0 below +0; a number is preferred to a NaN, signalling or not. np.fmin distinguishes signalling
+    ones, on some hosts and rows.
     """
     return np.where(a == b, (bits_of(a) | bits_of(b)).view(a.dtype), np.where((b < a) | np.isnan(a), b, a))
 

@@ -77,7 +77,7 @@ OF_TWO64, OF_THREE64 = cached_ufunc("float64(float64, float64)"), cached_ufunc("
 add32, multiply32, fma32 = OF_TWO32(_add32), OF_TWO32(_multiply32), OF_THREE32(_fma32)
 add64, multiply64, fma64 = OF_TWO64(_add64), OF_TWO64(_multiply64), OF_THREE64(_fma64)
 
-# The same on whole rows. They are called for most of what kernels execute: unlike a ufunc's, their loop is kept on
+# The same operations on complete rows, for most of what kernels execute: unlike a ufunc's, their loop is cached on
 # disk, and a call costs a third.
 _add32_part, _multiply32_part, _fma32_part = internal_njit(_add32), internal_njit(_multiply32), internal_njit(_fma32)
 _add64_part, _multiply64_part, _fma64_part = internal_njit(_add64), internal_njit(_multiply64), internal_njit(_fma64)

@@ -55,7 +55,7 @@ def approximation(name: str):
     return lambda mode, a: function(a)
 
 
-# () -> the function of a rounding mode and numbers; what is compiled is imported when it is asked for
+# () -> the function of a rounding mode and numbers; compiled ones are imported on first use
 ARITHMETIC = {
     "fadd": lambda: add,
     "fmul": lambda: multiply,

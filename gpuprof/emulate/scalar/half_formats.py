@@ -46,9 +46,9 @@ def nearest(value: np.ndarray, fraction: int, least_exponent: int, most: int, na
     from gpuprof.emulate.scalar.small_rows import codes
 
     values = np.ascontiguousarray(value).reshape(-1)
-    found = np.empty(len(values), np.uint32)
-    codes(values, fraction, least_exponent, most, nan, sign, found)
-    return found.reshape(value.shape)
+    rounded = np.empty(len(values), np.uint32)
+    codes(values, fraction, least_exponent, most, nan, sign, rounded)
+    return rounded.reshape(value.shape)
 
 
 def narrow(value: np.ndarray, type_name: str, mode: str = "rn") -> np.ndarray:

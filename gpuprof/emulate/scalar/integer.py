@@ -47,7 +47,7 @@ def build_mad(inst: Instruction, env: Env) -> Op:
 
 def build_wide(inst: Instruction, env: Env) -> Op:
     """mul.wide, mad.wide: 32 x 32 bits to 64, then a 64-bit addend."""
-    from gpuprof.emulate.scalar.row_kernels import multiply, multiply_add
+    from gpuprof.emulate.core.row_kernels import multiply, multiply_add
 
     narrow = KIND_OF_TYPE[inst.op.types[0]]
     kd, d = destination(inst, S64)

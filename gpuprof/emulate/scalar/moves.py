@@ -65,7 +65,7 @@ def build_half_of(word: int):
 
 
 def build_select(inst: Instruction, env: Env) -> Op:
-    from gpuprof.emulate.scalar.row_kernels import select
+    from gpuprof.emulate.core.row_kernels import select
 
     kd, d = destination(inst, slot_kind(inst, "dst"))
     first, second = sources(inst, env, "ab")

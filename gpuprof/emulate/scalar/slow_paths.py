@@ -1,6 +1,7 @@
-"""Who takes which part of a slow path (isa/slow_paths): functions of operands, a bool row for each part in its order.
+"""The lanes that take each part of a slow path (isa/slow_paths): functions of operands, a bool row for each part in its
+order.
 
-The trace gets a record with the slots that each warp takes beside the fast path's.
+The trace gets a record with the slots that each warp takes in addition to the fast path's.
 """
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import F32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
-from gpuprof.emulate.trace_log.formats import access_word
+from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.opcodes import by_number
 from gpuprof.isa.slow_paths import SLOW_PATHS
@@ -84,7 +85,7 @@ def root_parts(called: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
     return called, not_zero, not_negative, not_negative & ~np.isnan(a)
 
 
-# Who takes the slow path at all, and of these who goes through which part.
+# The lanes that take the slow path at all, and of these the lanes of each part.
 TAKEN = by_number(
     {
         "FDIV": (division_called, division_parts),
@@ -94,7 +95,7 @@ TAKEN = by_number(
 )
 
 
-def slots_beside(number: int, operands: list[np.ndarray], active: np.ndarray) -> np.ndarray:
+def extra_slots(number: int, operands: list[np.ndarray], active: np.ndarray) -> np.ndarray:
     """Issue slots that each warp takes more than the row `number` has, int64: `active` bool (32 * warps,), operands f32
     and as long.
     """
@@ -110,8 +111,8 @@ def slots_beside(number: int, operands: list[np.ndarray], active: np.ndarray) ->
 
 
 def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
-    """`run`, an operation that has a slow path, with a record of each warp: in `conflicts` its slots beside the row's.
-    A warp of which no lane has the guard has 0.
+    """`run`, an operation that has a slow path, with a record of each warp: in `conflicts` its slots beyond those of
+    the row. A warp without a lane that passes the guard has 0.
     """
     refs = [source(inst, slot, F32, env.pool) for slot in "ab" if getattr(inst.op, slot)]
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
@@ -125,7 +126,7 @@ def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
         operands = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         held = active if guard is None else active & guard(lanes)
-        slots = slots_beside(inst.op.number, operands, held)[lanes.masks != 0]
+        slots = extra_slots(inst.op.number, operands, held)[lanes.masks != 0]
         chunk.count_slow_path(at, slots)
         if chunk.log.is_wanted:
             chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))

@@ -47,8 +47,15 @@ SMALL = {
     "e3m2": Small(6, 2, -2, 0x1F, 0x1F),
     "e2m1": Small(4, 1, 0, 0x7, 0x7),
     **{
-        name: Small(16, each.fraction, each.least_exponent, each.infinity - 1, each.nan, each.infinity)
-        for name, each in FORMATS.items()
+        name: Small(
+            16,
+            half_format.fraction,
+            half_format.least_exponent,
+            half_format.infinity - 1,
+            half_format.nan,
+            half_format.infinity,
+        )
+        for name, half_format in FORMATS.items()
     },
 }
 
@@ -84,12 +91,13 @@ def finish(code: np.ndarray, form: Small, relu: int, satfinite: int) -> np.ndarr
 
 
 def decode(code: np.ndarray, form: Small) -> np.ndarray:
-    """float64 values of codes."""
+    """Decodes codes to float64 values."""
     magnitude = (code & np.uint32(form.sign - 1)).astype(np.int64)
     exponent = magnitude >> form.fraction
-    whole = magnitude & (1 << form.fraction) - 1 | np.where(exponent > 0, 1 << form.fraction, 0)
+    significand = magnitude & (1 << form.fraction) - 1 | np.where(exponent > 0, 1 << form.fraction, 0)
     value = np.ldexp(
-        whole.astype(np.float64), (np.maximum(exponent, 1) - 1 + form.least_exponent - form.fraction).astype(np.int32)
+        significand.astype(np.float64),
+        (np.maximum(exponent, 1) - 1 + form.least_exponent - form.fraction).astype(np.int32),
     )
     if form.nan != form.largest:
         value = np.where(magnitude > (form.infinity or form.largest), np.nan, value)
@@ -173,8 +181,8 @@ def stochastic(random: np.ndarray, nbits: int):
     step = 2.0**nbits
 
     def integral(units):
-        whole = np.floor(units)
-        return whole + (np.floor((units - whole) * step) + random >= step)
+        floor = np.floor(units)
+        return floor + (np.floor((units - floor) * step) + random >= step)
 
     return integral
 

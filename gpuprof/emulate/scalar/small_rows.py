@@ -14,7 +14,7 @@ ADD, MULTIPLY, FUSED = range(3)
 # Of a float64, as bits. Numba makes a float of what uint64 and int64 give together, so all numbers here are unsigned.
 FRACTION_BITS, BIAS, MAGNITUDE = np.uint64(52), np.uint64(1023), np.uint64((1 << 63) - 1)
 INFINITY, ONE, SIGN_AT = np.uint64(0x7FF << 52), np.uint64(1), np.uint64(63)
-WHOLE = 2.0**52  # numbers from here on have no fraction, so adding it rounds
+NO_FRACTION = 2.0**52  # numbers from here on have no fraction, so adding it rounds
 HALF_SIGN, HALF_MAGNITUDE = np.uint32(0x8000), np.uint32(0x7FFF)
 F16_INFINITY, F16_FRACTION = np.uint32(0x7C00), np.uint32(0x3FF)
 LOW, UPPER = np.uint32(0xFFFF), np.uint32(16)
@@ -30,7 +30,7 @@ def _code(value, fraction, least_exponent, most, nan, sign):
     least = np.uint64(np.int64(BIAS) + least_exponent) << FRACTION_BITS
     if magnitude < least:
         units = abs(value) * 2.0 ** (fraction - least_exponent)
-        code = np.uint64(units + WHOLE - WHOLE)
+        code = np.uint64(units + NO_FRACTION - NO_FRACTION)
     else:
         dropped = FRACTION_BITS - np.uint64(fraction)
         rest = magnitude - least + (ONE << FRACTION_BITS)
@@ -40,7 +40,7 @@ def _code(value, fraction, least_exponent, most, nan, sign):
 
 @cached_njit
 def codes(values, fraction, least_exponent, most, nan, sign, out):
-    """Codes, uint32 (n,), of float64 values; what is too large becomes `most`. `sign`: the bit of the code."""
+    """Codes, uint32 (n,), of float64 values; values that are too large become `most`. `sign`: the bit of the code."""
     for k in range(len(values)):
         out[k] = _code(values[k], fraction, least_exponent, most, nan, sign)
 

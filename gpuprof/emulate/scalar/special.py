@@ -12,7 +12,7 @@ from gpuprof.isa.special import GRID_WORKSPACE
 
 LANE = np.arange(WARP)
 
-# No driver sets the other environment registers, no graph runs, and nobody counts events in a kernel.
+# No driver sets the other environment registers, no graph runs, and no events are counted in a kernel.
 ALWAYS_ZERO = (
     *(f"envreg{n}" for n in range(32) if n not in (1, 2)), *(f"pm{n}" for n in range(8)),
     *(f"pm{n}_64" for n in range(8)), "current_graph_exec",

@@ -40,7 +40,7 @@ def clamp(value, nbits: int, signed: bool):
 
 
 def signs_of(mods: int) -> tuple[bool, bool, bool]:
-    """Whether the result and the operands a and b are signed."""
+    """Returns (result, a, b): True for those that are signed."""
     d, a, b = unpack_name(mods, "signs") or "uuu"
     return d == "s", a == "s", b == "s"
 
@@ -80,16 +80,16 @@ SIDE_BY_SIDE = {
 
 
 def build_scalar(inst: Instruction, env: Env) -> Op:
-    """One operation; then a second one with c, or the result put into its place in c."""
+    """Builds a scalar video instruction: one operation; then a second one with c, or the result inserted into c."""
     d_signed, *signed = signs_of(inst.mods)
     operation = OPERATION[inst.op.semantics](inst.mods)
-    places = [place_of(unpack_name(inst.mods, slot)) for slot in ("asel", "bsel")]
+    selections = [place_of(unpack_name(inst.mods, slot)) for slot in ("asel", "bsel")]
     position, nbits = place_of(unpack_name(inst.mods, "dsel"))
     sat, second = unpack(inst.mods, "sat"), unpack_name(inst.mods, "op2")
 
     def compute(a, b, c):
         value = operation(
-            *[element(row, *place, sign) for row, place, sign in zip((a, b), places, signed, strict=True)]
+            *[element(row, *selection, sign) for row, selection, sign in zip((a, b), selections, signed, strict=True)]
         )
         if sat:
             value = clamp(value, nbits, d_signed)
@@ -106,14 +106,16 @@ def build_scalar(inst: Instruction, env: Env) -> Op:
 def build_mad(inst: Instruction, env: Env) -> Op:
     """vmad: up to 128 bits in the manual, so each lane is computed in Python integers."""
     _, *signed = signs_of(inst.mods)
-    places = [place_of(unpack_name(inst.mods, slot)) for slot in ("asel", "bsel")]
+    selections = [place_of(unpack_name(inst.mods, slot)) for slot in ("asel", "bsel")]
     po, negate_product, negate_c = (unpack(inst.mods, name) for name in ("po", "negab", "negc"))
     signed_result = any(signed) or negate_product or negate_c
     shift = {"": 0, "shr7": 7, "shr15": 15}[unpack_name(inst.mods, "scale")]
     sat = unpack(inst.mods, "sat")
 
     def compute(a, b, c):
-        first, second = (element(row, *place, sign) for row, place, sign in zip((a, b), places, signed, strict=True))
+        first, second = (
+            element(row, *selection, sign) for row, selection, sign in zip((a, b), selections, signed, strict=True)
+        )
         product = first.astype(object) * second.astype(object)
         addend = element(c ^ np.uint32(0xFFFFFFFF if negate_c else 0), 0, 32, bool(signed_result)).astype(object)
         total = (-product if negate_product else product) + addend + (1 if po or negate_c else 0)

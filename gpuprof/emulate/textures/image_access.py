@@ -1,4 +1,4 @@
-"""What textures and surfaces have in common: from handles to images, and the trace of what was touched."""
+"""The common part of textures and surfaces: from handles to images, and the trace of accessed bytes."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,11 +9,10 @@ from gpuprof.device.images import Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import AccessedRanges, WrongRange, refuse
 from gpuprof.emulate.core.operands import Ref
-from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.trace_log.coalesce import TAG_BANKS, tag_bank
-from gpuprof.emulate.trace_log.formats import access_word
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID
 
 MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
@@ -21,7 +20,7 @@ SECTOR_SHIFT, LINE_SHIFT = 5, 2
 WARP_SHIFT = 44  # of a key that holds a warp and a sector
 
 
-class Found(NamedTuple):
+class ImageFetch(NamedTuple):
     """Lanes that fetch from one image: `at` indexes the active lanes."""
 
     image: Image
@@ -36,7 +35,7 @@ def active_elements(lanes: Lanes, guard) -> np.ndarray:
 
 
 def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
-    """The word a handle stands for: itself, or what an opaque variable holds. 0 for an address outside of memory."""
+    """The word of a handle: itself, or the content of an opaque variable. 0 for an address outside of memory."""
     if handle & VALID:
         return handle
     space = lanes.chunk.spaces["global"]
@@ -48,9 +47,9 @@ def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
 
 def find_images(
     lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool, results: Sequence[Ref] = ()
-) -> Iterator[Found]:
-    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
-    memory any more; where that is refused, `results` are 0.
+) -> Iterator[ImageFetch]:
+    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for a handle of no image, or
+    of one that is not in memory any more; where that is refused, `results` are 0.
     """
     for handle in np.unique(handles):
         where = np.flatnonzero(handles == handle)
@@ -60,19 +59,19 @@ def find_images(
         if wrong:
             refuse_image(lanes, at, elements[where], wrong)
         elif is_in_memory(lanes, at, elements[where], int(handle), image):
-            yield Found(image, word, where)
+            yield ImageFetch(image, word, where)
             continue
         clear(lanes, results, elements[where])
 
 
 def clear(lanes: Lanes, results: Sequence[Ref], elements: np.ndarray) -> None:
-    """What lanes have loaded is 0."""
+    """Sets the registers that lanes have loaded to 0."""
     for ref in results:
         lanes.v[ref.kind][ref.index][elements] = 0
 
 
 def wrong_image(image: Image | None, word: int, handle: int, is_surface: bool) -> str:
-    """What is wrong with the image that a handle's word stands for; "" for nothing."""
+    """A text on what is wrong with the image of a handle's word; "" when it is valid."""
     what = "surface" if is_surface else "texture"
     if image is None:
         why = f"unbound {what}" if word else f"no {what}"
@@ -81,7 +80,7 @@ def wrong_image(image: Image | None, word: int, handle: int, is_surface: bool) -
 
 
 def refuse_image(lanes: Lanes, at: int, elements: np.ndarray, text: str) -> None:
-    """Raises KernelFault, or the lanes go on without an image: see `refuse`."""
+    """Raises KernelFault, or lets the lanes continue without an image: see `refuse`."""
     refuse(lanes, at, WrongRange("invalid_image", "global", elements, -1, text))
 
 
@@ -156,10 +155,12 @@ def trace(
     chunk.tally.sectors(at, n_lines, int(count.sum()), int(ideal.sum()))
 
 
-def texels(operation: str, elements: np.ndarray, address: np.ndarray, texel_nbytes: np.ndarray) -> Iterator[Touched]:
-    """What `trace` says of addresses, for who watches."""
+def texels(
+    operation: str, elements: np.ndarray, address: np.ndarray, texel_nbytes: np.ndarray
+) -> Iterator[AccessedRanges]:
+    """The accesses that `trace` records, for listeners."""
     rows, _ = np.nonzero(address >= 0)
-    yield Touched("global", operation, elements[rows], address[address >= 0], texel_nbytes[rows])
+    yield AccessedRanges("global", operation, elements[rows], address[address >= 0], texel_nbytes[rows])
 
 
 def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:
@@ -172,7 +173,7 @@ def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarr
 
 def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:
     """Most lanes of each warp on one address: uint8 (n_warps,). warp and address: one of each lane."""
-    places, counts = np.unique(np.stack([warp, address]), axis=1, return_counts=True)
+    groups, counts = np.unique(np.stack([warp, address]), axis=1, return_counts=True)
     most = np.zeros(n_warps, np.uint8)
-    np.maximum.at(most, places[0], counts.astype(np.uint8))
+    np.maximum.at(most, groups[0], counts.astype(np.uint8))
     return most

@@ -9,9 +9,9 @@ from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.device.images import IMAGE_ELEMENTS, Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import WrongRange, refuse
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
-from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.memory.load_store import ELEMENTS
 from gpuprof.emulate.textures.image_access import active_elements, find_images, refuse_image, trace
 from gpuprof.isa.encoding import RZ, Instruction
@@ -22,7 +22,7 @@ GEOMETRIES = {(1, 0): ("1d",), (2, 0): ("2d",), (3, 0): ("3d",), (2, 1): ("a1d",
 
 
 class Site:
-    """Where a surface instruction finds its operands, and what it does with coordinates outside."""
+    """The operands of a surface instruction, and how it treats coordinates outside."""
 
     def __init__(self, inst: Instruction, env: Env):
         self.at = env.at
@@ -49,8 +49,8 @@ def addresses(
     KernelFault for a wrong one.
     """
     if image.geometry not in GEOMETRIES[site.n, site.layered]:
-        wanted = GEOMETRIES[site.n, site.layered][0]
-        text = f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one"
+        geometry = GEOMETRIES[site.n, site.layered][0]
+        text = f"{image.name} is a {image.geometry} image, and the instruction needs a {geometry} one"
         refuse_image(lanes, site.at, elements, text)
         return np.full(len(elements), -1, np.int64)
     level = image.levels[0]
@@ -97,11 +97,13 @@ class Wrong(NamedTuple):
     coordinates: np.ndarray
 
     def refuse(self, where: np.ndarray, kind: str, what: str) -> None:
-        """Of lanes, bool (n,), if there is one. Raises KernelFault where nobody refuses it."""
+        """Refuses the access of the lanes `where`, bool (n,), if there are any. Raises KernelFault when no listener
+        refuses it.
+        """
         chosen = np.flatnonzero(where)
         if len(chosen):
-            place = ", ".join(str(int(value[chosen[0]])) for value in self.coordinates)
-            text = f"{what} at ({place}) of {self.image.name}"
+            coordinate_text = ", ".join(str(int(value[chosen[0]])) for value in self.coordinates)
+            text = f"{what} at ({coordinate_text}) of {self.image.name}"
             refuse(self.lanes, self.site.at, WrongRange(kind, "surface", self.elements[chosen], -1, text))
 
 
@@ -120,9 +122,9 @@ def each_image(group: Lanes, site: Site, nbytes_of, scale_of, results: Sequence[
             group, site.at, elements, site.row(group, site.handle, elements), True, results
         ):
             nbytes = nbytes_of(image)
-            found = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
-            table[at, 0], sizes[at] = found, nbytes
-            yield image, elements[at], found
+            address = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
+            table[at, 0], sizes[at] = address, nbytes
+            yield image, elements[at], address
     lanes = np.bincount(elements // WARP, minlength=len(group.masks))
     trace(group, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), sizes, site.operation)
 
@@ -155,10 +157,10 @@ def build_store(inst: Instruction, env: Env) -> Op:
     def op(lanes: Lanes) -> None:
         view = lanes.chunk.spaces["global"].views[element.nbytes]
         for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
-            kept = address >= 0
-            index = (address[kept] - GLOBAL_BASE) // element.nbytes
+            is_inside = address >= 0
+            index = (address[is_inside] - GLOBAL_BASE) // element.nbytes
             for k, ref in enumerate(values):
-                view[index + k] = site.row(lanes, ref, elements)[kept]
+                view[index + k] = site.row(lanes, ref, elements)[is_inside]
 
     return op
 
@@ -182,10 +184,10 @@ def build_put(inst: Instruction, env: Env) -> Op:
             lanes, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes
         ):
             dtype = IMAGE_ELEMENTS[image.element].dtype
-            kept = address >= 0
-            index = (address[kept] - GLOBAL_BASE) // dtype.itemsize
+            is_inside = address >= 0
+            index = (address[is_inside] - GLOBAL_BASE) // dtype.itemsize
             for k, ref in enumerate(values[: image.channels]):
-                bits = np.ascontiguousarray(site.row(lanes, ref, elements)[kept])
+                bits = np.ascontiguousarray(site.row(lanes, ref, elements)[is_inside])
                 views[dtype.itemsize].view(dtype)[index + k] = to_element(bits, image)
 
     return op
@@ -213,9 +215,9 @@ def build_reduction(inst: Instruction, env: Env) -> Op:
                 if is_sample
                 else np.dtype(_DTYPES[t])
             )
-            kept = address >= 0
-            values = np.ascontiguousarray(site.row(lanes, value, elements)[kept]).view(dtype)
-            index = (address[kept] - GLOBAL_BASE) // site.nbytes
+            is_inside = address >= 0
+            values = np.ascontiguousarray(site.row(lanes, value, elements)[is_inside]).view(dtype)
+            index = (address[is_inside] - GLOBAL_BASE) // site.nbytes
             if len(index):
                 sequential.integers(
                     sequential.CODES[operation], view.view(dtype), index, values, values, np.empty_like(values)

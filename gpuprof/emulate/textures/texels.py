@@ -27,7 +27,7 @@ WEIGHT_STEPS = 256
 
 
 class Tap(NamedTuple):
-    """One of the texels along an axis: index int64, inside bool, weight float64, all (n,)."""
+    """A texel along one axis, for n lanes: index int64, inside bool, weight float64, all (n,)."""
 
     index: np.ndarray
     inside: np.ndarray
@@ -59,17 +59,17 @@ def float_axis(coordinate: np.ndarray, extent: int, mode: str, normalized: bool,
 def place(coordinate: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
     """Coordinates in texels, in [0, extent] where the mode says so, else not far outside."""
     if mode in ("wrap", "mirror"):
-        whole = np.floor(coordinate)
-        part = coordinate - whole
+        integral = np.floor(coordinate)
+        part = coordinate - integral
         if mode == "mirror":
-            part = np.where(np.fmod(whole, 2) != 0, 1 - part, part)
+            part = np.where(np.fmod(integral, 2) != 0, 1 - part, part)
         return np.nan_to_num(part, nan=0.0) * extent
     position = coordinate * extent if normalized else coordinate
     return np.clip(position, 0, extent) if mode == "clamp_ogl" else np.clip(position, -FAR, extent + FAR)
 
 
 def resolve(index: np.ndarray, weight: np.ndarray, extent: int, mode: str) -> Tap:
-    """The texel an index stands for: outside, the opposite one, the nearest, or none."""
+    """The texel of an index: outside of the image the opposite one, the nearest, or none."""
     inside = np.ones(len(index), np.bool_)
     if mode == "wrap":
         return Tap(index % extent, inside, weight)
@@ -252,13 +252,13 @@ def sample(views, image: Image, sampler: Sampler, fetch: Fetch) -> Texels:
         value, address = None, None
         for number in np.unique(level):
             at = np.flatnonzero(level == number)
-            found = sample_level(
+            texels = sample_level(
                 views, image, number, fetch.layer[at], axes_of(image, number, sampler, fetch.spatial[:, at], linear)
             )
             if value is None:
-                value = np.zeros((4, len(level)), found.value.dtype)
-                address = np.full((len(level), found.address.shape[1]), -1, np.int64)
-            value[:, at], address[at] = found.value, found.address
+                value = np.zeros((4, len(level)), texels.value.dtype)
+                address = np.full((len(level), texels.address.shape[1]), -1, np.int64)
+            value[:, at], address[at] = texels.value, texels.address
         parts.append((value, address, weight))
     if len(parts) == 1:
         return Texels(parts[0][1], parts[0][0])
@@ -267,8 +267,8 @@ def sample(views, image: Image, sampler: Sampler, fetch: Fetch) -> Texels:
 
 
 def gather(views, image: Image, sampler: Sampler, fetch: Fetch, component: int) -> Texels:
-    """One channel of the four texels that linear filtering would mix, against the clock from the lower left (PTX ISA,
-    tld4).
+    """Reads one channel of the four texels that linear filtering would mix, counterclockwise from the lower left (PTX
+    ISA, tld4).
     """
     axes = axes_of(image, 0, sampler, fetch.spatial, True)
     taps = level_taps(image, 0, fetch.layer, axes)  # (x0, y0), (x1, y0), (x0, y1), (x1, y1)

@@ -28,7 +28,7 @@ TEXELS_PER_QUAD = 4
 
 
 class Site:
-    """Where a fetch finds its operands."""
+    """The operands of a fetch."""
 
     def __init__(self, inst: Instruction, env: Env, n_words: int):
         self.at = env.at
@@ -218,7 +218,7 @@ def build_query(inst: Instruction, env: Env) -> Op:
                     full_row(lanes, lanes.v[level.kind][level.index])[elements[where]], len(image.levels) - 1
                 ).astype(np.int64)
             answers = np.array(
-                [IMAGE_QUERIES[query](image, sampler_of(word), each) for each in image.levels], np.uint32
+                [IMAGE_QUERIES[query](image, sampler_of(word), image_level) for image_level in image.levels], np.uint32
             )
             lanes.v[kd][d][elements[where]] = answers[numbers]
 

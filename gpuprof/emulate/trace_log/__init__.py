@@ -1,4 +1,4 @@
-"""The notes on a run beside its results: each warp's trace (steps and accesses), and the counters per instruction.
+"""The records of a run besides its results: each warp's trace (steps and accesses), and the counters per instruction.
 
 A warp's trace is a list of steps and a list of accesses. A step is a basic block and the lanes that ran it. There is an
 access for every executed instruction whose row has a memory space, also when no lane was left. Barriers have none, but
@@ -8,5 +8,5 @@ emulation can be timed on many.
 
 A `TracePiece` is a segment of the trace of a chunk of blocks. The chunk rests in the emulator until an `Order` for its
 next piece comes, for all of its warps or some, through one queue from `timing/trace_feed.py`. Orders follow from the
-simulated state alone, never from which thread is faster, so emulation has one order too.
+simulated state only, never from which thread is faster, so emulation has one order, too.
 """

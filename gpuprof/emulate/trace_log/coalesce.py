@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, ON_CHIP, access_word
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, access_word
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
@@ -102,11 +102,11 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
 
 @internal_njit
 def _pairs_agree(address, mask):
-    """Whether every two active lanes whose numbers differ by 1 are on one address, or every two that differ by 2."""
-    for apart in (1, 2):
+    """True when every two active lanes whose numbers differ by 1 are on one address, or every two that differ by 2."""
+    for distance in (1, 2):
         agree = True
         for lane in range(32):
-            other = lane ^ apart
+            other = lane ^ distance
             both = mask >> np.uint32(lane) & mask >> np.uint32(other) & np.uint32(1)
             agree &= both == 0 or address[lane] == address[other]
         if agree:
@@ -154,19 +154,19 @@ def _lookups(address, mask, offset):
 
 
 @internal_njit
-def _lines(found, count, lines):
+def _lines(sectors, count, lines):
     """Puts the distinct lines of the ascending sectors found[:count] into `lines`; gives how many they are."""
     n = 0
     for s in range(count):
-        if s == 0 or found[s] >> 2 != found[s - 1] >> 2:
-            lines[n] = found[s] >> 2
+        if s == 0 or sectors[s] >> 2 != sectors[s - 1] >> 2:
+            lines[n] = sectors[s] >> 2
             n += 1
     return n
 
 
 @internal_njit
-def _distinct_sectors(address, mask, pieces, piece_stride, found):
-    """Puts the distinct sectors, ascending, into `found`; gives how many they are."""
+def _distinct_sectors(address, mask, pieces, piece_stride, sectors):
+    """Puts the distinct sectors, ascending, into `sectors`; gives how many they are."""
     count = np.int64(0)  # a plain 0 is of another type, and compiles _put_sorted once more
     for piece in range(pieces):
         previous = np.int64(-1)
@@ -174,19 +174,19 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
             if mask >> np.uint32(lane) & np.uint32(1):
                 sector = (address[lane] + piece * piece_stride) >> 5
                 if sector != previous:
-                    count = _put_sorted(found, count, sector)
+                    count = _put_sorted(sectors, count, sector)
                     previous = sector
     return count
 
 
 @internal_njit
-def _whole_words(mask):
+def _complete_words(mask):
     """8 bits, one for each 4-byte word of a sector all of whose bytes are in the 32-bit mask."""
     # every fourth bit; then they move together, two, four, eight
-    whole = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111
-    whole = (whole | whole >> 3) & 0x03030303
-    whole = (whole | whole >> 6) & 0x000F000F
-    return (whole | whole >> 12) & 0xFF
+    complete = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111
+    complete = (complete | complete >> 3) & 0x03030303
+    complete = (complete | complete >> 6) & 0x000F000F
+    return (complete | complete >> 12) & 0xFF
 
 
 @internal_njit
@@ -201,32 +201,32 @@ def _place(values, count, value):
 
 
 @internal_njit
-def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
+def _mark_missing(address, mask, nbytes, pieces, piece_stride, sectors, count):
     """Adds to each sector that a store does not cover the words it leaves out (see formats.MISSING_SHIFT)."""
     covered = np.zeros(count, np.int64)
     span = (np.int64(1) << nbytes) - 1
-    place = np.int64(0)
+    index = np.int64(0)
     for piece in range(pieces):
         for lane in range(32):
             if mask >> np.uint32(lane) & np.uint32(1):
                 at = address[lane] + piece * piece_stride
                 # Neighbouring lanes mostly store to one sector, so the search is seldom needed.
-                if found[place] != at >> 5:
-                    place = _place(found, count, at >> 5)
-                covered[place] |= span << (at & 31)
+                if sectors[index] != at >> 5:
+                    index = _place(sectors, count, at >> 5)
+                covered[index] |= span << (at & 31)
     for s in range(count):
-        found[s] |= np.int64(_whole_words(covered[s]) ^ 255) << MISSING_SHIFT
+        sectors[s] |= np.int64(_complete_words(covered[s]) ^ 255) << MISSING_SHIFT
 
 
 @internal_njit
-def _mark_ends(first, end, found, count):
+def _mark_ends(first, end, sectors, count):
     """Marks missing words like `_mark_missing`, for a store to the bytes from `first` up to `end`: only the first and
     the last sector may be partial.
     """
     before = ((first & 31) + 3) >> 2
-    behind = (end & 31) >> 2 if end & 31 else 8
-    found[0] |= ((np.int64(1) << before) - 1) << MISSING_SHIFT
-    found[count - 1] |= (255 & -(np.int64(1) << behind)) << MISSING_SHIFT
+    after = (end & 31) >> 2 if end & 31 else 8
+    sectors[0] |= ((np.int64(1) << before) - 1) << MISSING_SHIFT
+    sectors[count - 1] |= (255 & -(np.int64(1) << after)) << MISSING_SHIFT
 
 
 @internal_njit
@@ -245,7 +245,7 @@ def _range(address, mask):
 
 @internal_njit
 def _is_affine(address, nbytes):
-    """Whether the 32 lanes access consecutive places."""
+    """True when the 32 lanes access consecutive addresses."""
     first = address[0]
     wrong = False
     for lane in range(32):
@@ -269,7 +269,7 @@ def _most_on_one(address, mask):
 
 @internal_njit
 def _is_inside(low, high, ranges):
-    """Whether one of some ranges, int64 (k, 2), holds [`low`, `high`)."""
+    """True when one of some ranges, int64 (k, 2), holds [`low`, `high`)."""
     inside = False
     for k in range(len(ranges)):
         inside |= ranges[k, 0] <= low and high <= ranges[k, 1]
@@ -284,14 +284,14 @@ def inspect(
     `sectors`; those of a `store` to a space that `has_sectors` with the words that it leaves out.
 
     address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
-    nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.
-    on_chip: int64 (k, 2), ranges of a space that `has_sectors`; a warp all of whose lanes are in one has none there,
-    and passes banks as in one that has not. sectors has room for 32 * pieces * warps. Gives the fields of `Totals`,
-    wavefronts of what has no sectors alone.
+    nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, with a stride of
+    `piece_stride` bytes. on_chip: int64 (k, 2), ranges of a space that `has_sectors`; a warp all of whose lanes are in
+    one has none there, and passes banks as in one that has not. sectors has room for 32 * pieces * warps. Returns the
+    fields of `Totals`, with wavefronts only of accesses without sectors.
     """
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
-    found = np.empty(32 * pieces + 1, np.int64)
+    sorted_sectors = np.empty(32 * pieces + 1, np.int64)
     line = np.empty(32 * pieces + 1, np.int64)
     piece_nbytes = nbytes if pieces == 1 else 4
     affine_wavefronts = max(1, nbytes >> 2)
@@ -314,7 +314,7 @@ def inspect(
             for group in range(first, end, GROUP * nbytes):
                 lookups += ((group + GROUP * nbytes - 1) >> 7) - (group >> 7) + 1
             for s in range(count):
-                found[s] = (first >> 5) + s
+                sorted_sectors[s] = (first >> 5) + s
             lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
             contiguous &= hi < 0 or first == hi
             lo, hi, low_bits = min(lo, first), max(hi, end, first), low_bits | first
@@ -325,7 +325,7 @@ def inspect(
             count, lookups = 0, 0
             stays = _is_inside(first, last + nbytes, on_chip)
             if has_sectors and not stays:
-                count = _distinct_sectors(here, mask, pieces, piece_stride, found)
+                count = _distinct_sectors(here, mask, pieces, piece_stride, sorted_sectors)
                 for piece in range(pieces):
                     lookups += _lookups(here, mask, piece * piece_stride)
             by_pairs = not ((has_sectors and not stays) or atomic or store)
@@ -337,14 +337,14 @@ def inspect(
             count, lookups, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
         line_count, tags = 0, 0
         if has_sectors and not stays:
-            line_count = _lines(found, count, line)
+            line_count = _lines(sorted_sectors, count, line)
             tags = tag_passes(line, line_count) if line_count > 1 else line_count
             if store and affine:
-                _mark_ends(here[0], here[0] + 32 * nbytes, found, count)
+                _mark_ends(here[0], here[0] + 32 * nbytes, sorted_sectors, count)
             elif store and count:
-                _mark_missing(here, mask, piece_nbytes, pieces, piece_stride, found, count)
+                _mark_missing(here, mask, piece_nbytes, pieces, piece_stride, sorted_sectors, count)
             for s in range(count):
-                sectors[n_sectors + s] = found[s]
+                sectors[n_sectors + s] = sorted_sectors[s]
             n_sectors += count
             ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
         conflicts = _most_on_one(here, mask) if atomic else 0

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.patterns import Patterns
 
 
 class Tally:
-    """`is_wanted`: whether anybody reads the numbers of `counters`. Where nobody does, nothing is counted."""
+    """Counts events of a launch. `is_wanted`: the numbers of `counters` are read; else nothing is counted."""
 
     def __init__(self, counters: LaunchCounters, is_wanted: bool):
         self.counters, self.is_wanted = counters, is_wanted
@@ -43,7 +43,7 @@ class Tally:
         self.counters.divergent_branches[at] += np.uint64(n_warps)
 
     def slow_path(self, at: int, slots: int) -> None:
-        """Counts issue slots that warps took beside the row's of instruction `at`."""
+        """Counts issue slots that warps took beyond those of the row of instruction `at`."""
         self.counters.slow_slots[at] = self.counters.slow_slots.get(at, 0) + slots
 
     def guard(self, at: int, n_threads: int) -> None:

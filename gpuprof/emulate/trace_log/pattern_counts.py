@@ -6,7 +6,7 @@ from gpuprof.jit.cached import cached_njit
 
 
 @cached_njit
-def note(address, masks, nbytes, places, known, warps, first, end, used):
+def note(address, masks, nbytes, offsets, known, warps, first, end, used):
     """Counts the patterns of some warps in the fields of `Patterns`.
 
     address: int64 (32 * warps,), bytes of the block's shared memory; masks: uint32 (warps,), lanes that take part;
@@ -22,29 +22,29 @@ def note(address, masks, nbytes, places, known, warps, first, end, used):
         for lane in range(32):
             if mask >> np.uint32(lane) & np.uint32(1):
                 low, high = min(low, here[lane]), max(high, here[lane])
-        found = -1
+        match = -1
         for k in range(used[0]):
             row = (last + k) % used[0]  # mostly it is the pattern of the warp before
             if known[row] != mask:
                 continue
             same = True
             for lane in range(32):
-                if mask >> np.uint32(lane) & np.uint32(1) and here[lane] - low != places[row, lane]:
+                if mask >> np.uint32(lane) & np.uint32(1) and here[lane] - low != offsets[row, lane]:
                     same = False
                     break
             if same:
-                found = row
+                match = row
                 break
-        if found < 0 and used[0] < len(known):
-            found = used[0]
+        if match < 0 and used[0] < len(known):
+            match = used[0]
             used[0] += 1
-            known[found], first[found], end[found] = mask, low, high + nbytes
+            known[match], first[match], end[match] = mask, low, high + nbytes
             for lane in range(32):
                 if mask >> np.uint32(lane) & np.uint32(1):
-                    places[found, lane] = here[lane] - low
-        if found < 0:
+                    offsets[match, lane] = here[lane] - low
+        if match < 0:
             warps[len(known)] += np.uint64(1)
             continue
-        last = found
-        warps[found] += np.uint64(1)
-        first[found], end[found] = min(first[found], low), max(end[found], high + nbytes)
+        last = match
+        warps[match] += np.uint64(1)
+        first[match], end[match] = min(first[match], low), max(end[match], high + nbytes)

@@ -1,7 +1,7 @@
-"""The places of a warp's lanes in shared memory, relative to each other: what tells which padding of an array's rows
-parts the banks.
+"""The addresses of a warp's lanes in shared memory, relative to each other: they show which padding of an array's rows
+avoids bank conflicts.
 
-An instruction has few such patterns, or no regular ones: the first MOST_PATTERNS of it are kept, and the others are
+An instruction has few such patterns, or no regular ones: the first MOST_PATTERNS of it are recorded, and the others are
 counted.
 """
 
@@ -45,14 +45,14 @@ class Lattice(NamedTuple):
     lanes: tuple[int, ...]
 
 
-def lattice(places: np.ndarray, mask: int) -> Lattice | None:
-    """The strides of a pattern; None where its lanes are not LEVELS strides apart."""
-    rest = [int(place) for lane, place in enumerate(places) if mask >> lane & 1]
+def lattice(offsets: np.ndarray, mask: int) -> Lattice | None:
+    """The strides of a pattern; None where LEVELS strides do not describe its lanes."""
+    rest = [int(offset) for lane, offset in enumerate(offsets) if mask >> lane & 1]
     strides, lanes = [], []
     for _ in range(LEVELS):
         stride = rest[1] - rest[0] if len(rest) > 1 else 0
         n = next((k for k in range(1, len(rest)) if rest[k] - rest[k - 1] != stride), len(rest))
-        if any(place - rest[k - k % n] != k % n * stride for k, place in enumerate(rest)):
+        if any(offset - rest[k - k % n] != k % n * stride for k, offset in enumerate(rest)):
             return None
         strides.append(stride)
         lanes.append(n)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import join_sectors
+from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 

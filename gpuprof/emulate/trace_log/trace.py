@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE, join_sectors
 
 
 class TracePiece(NamedTuple):
@@ -39,10 +39,10 @@ REST = -2
 
 class Order(NamedTuple):
     """An order for trace: the next piece of the chunk whose first block is `first_block`, or the first piece of a new
-    chunk when that is -1. REST stands for the whole remainder: every chunk to its end, one after the other.
+    chunk when that is -1. REST is the entire remainder: every chunk to its end, one after the other.
 
-    warps: bool (n_warps,), the warps whose trace is wanted, or None for all. `traced` False, with REST: the blocks run
-    without a trace, so that no piece comes.
+    warps: bool (n_warps,), the warps whose trace is requested, or None for all. `traced` False, with REST: the blocks
+    run without a trace, so that no piece comes.
     """
 
     first_block: int = -1
@@ -57,7 +57,7 @@ class Column:
         self.data = np.empty(capacity, dtype)
         self.length = 0
 
-    def room(self, count: int) -> np.ndarray:
+    def reserve(self, count: int) -> np.ndarray:
         need = self.length + count
         if need > len(self.data):
             grown = np.empty(max(need, 2 * len(self.data)), self.data.dtype)
@@ -65,16 +65,16 @@ class Column:
             self.data = grown
         return self.data[self.length : need]
 
-    def keep(self, count: int) -> None:
+    def commit(self, count: int) -> None:
         self.length += count
 
     def append(self, values) -> None:
         count = len(values)
-        self.room(count)[:] = values
+        self.reserve(count)[:] = values
         self.length += count
 
     def fill(self, value, count: int) -> None:
-        self.room(count)[:] = value
+        self.reserve(count)[:] = value
         self.length += count
 
     @property
@@ -108,7 +108,7 @@ class TraceLog:
         return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
 
     def begin(self, n_warps: int) -> None:
-        """Empties the log, for `n_warps` warps. Allocated memory is kept."""
+        """Empties the log, for `n_warps` warps. Allocated memory is reused."""
         self.n_warps = n_warps
         for column in (self.step_warp, self.step_block, self.step_mask, self.access_warp, self.access, self.sectors):
             column.length = 0
@@ -120,20 +120,22 @@ class TraceLog:
             self.step_block.fill(block, len(warps))
 
     def accesses(self, warps: np.ndarray, words, sectors: np.ndarray = NO_SECTORS) -> None:
-        """An access of each of the warps: `words` as formats.access_word makes them, sectors int64, warp by warp."""
+        """An access of each of the warps: `words` of trace_entries.access_word, sectors int64, warp by warp."""
         self.access_warp.append(warps)
         self.access.append(words)
         self.sectors.append(sectors)
 
-    def room(self, n_accesses: int, n_sectors: int) -> tuple[np.ndarray, np.ndarray]:
-        """Room for words and sectors of accesses that are written in place; `keep` says what of it was used."""
-        return self.access.room(n_accesses), self.sectors.room(n_sectors)
+    def reserve(self, n_accesses: int, n_sectors: int) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays for the words and sectors of accesses, to be written in place; `commit` says how much of them was
+        used.
+        """
+        return self.access.reserve(n_accesses), self.sectors.reserve(n_sectors)
 
-    def keep(self, warps: np.ndarray, n_accesses: int, n_sectors: int) -> None:
-        """The accesses of the warps are in the room that `room` gave."""
+    def commit(self, warps: np.ndarray, n_accesses: int, n_sectors: int) -> None:
+        """Adds the accesses of the warps, which are in the arrays that `reserve` gave."""
         self.access_warp.append(warps)
-        self.access.keep(n_accesses)
-        self.sectors.keep(n_sectors)
+        self.access.commit(n_accesses)
+        self.sectors.commit(n_sectors)
 
     def last(self, n_accesses: int) -> np.ndarray:
         """The records of the last accesses, ACCESS_DTYPE, to add to them."""
@@ -142,11 +144,11 @@ class TraceLog:
 
     @property
     def records(self) -> np.ndarray:
-        """ACCESS_DTYPE: all of them."""
+        """ACCESS_DTYPE: all records of the log."""
         return self.access.values.view(ACCESS_DTYPE)
 
     def extend(self, other: "TraceLog") -> None:
-        """Adds another's accesses."""
+        """Adds the accesses of another log."""
         self.accesses(other.access_warp.values, other.access.values, other.sectors.values)
 
     def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
@@ -161,9 +163,9 @@ class TraceLog:
         other = TraceLog(self.n_warps, max(len(records), 1), self.is_wanted)
         words = np.where(stays, np.uint64(0), records)
         other.accesses(warps[goes], words[goes], sectors[(goes & ~stays)[owner]])
-        self.access_warp.keep(-len(warps))
-        self.access.keep(-len(records))
-        self.sectors.keep(-len(sectors))
+        self.access_warp.commit(-len(warps))
+        self.access.commit(-len(records))
+        self.sectors.commit(-len(sectors))
         self.accesses(warps[stays], records[stays], sectors[stays[owner]])
         return other
 

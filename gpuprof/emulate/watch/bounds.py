@@ -1,4 +1,4 @@
-"""Whether the lanes of an access may access what they do, asked of the spaces themselves, as `memory.access` does."""
+"""Checks that the lanes of an access may access their bytes, by the spaces themselves, like `memory.access`."""
 
 from typing import NamedTuple
 
@@ -42,8 +42,8 @@ def wrong_lanes(lanes: Lanes, access: Access) -> Wrong | None:
         null = outside & space.memory.are_null(used)
         freed = outside & ~null
         freed[freed] = space.memory.were_freed(used[freed])
-    found = misaligned, outside & ~null & ~freed, null, freed, read_only & ~misaligned & ~outside
-    return Wrong(*(_placed(where, lanes) for lanes in found))
+    lanes_by_kind = misaligned, outside & ~null & ~freed, null, freed, read_only & ~misaligned & ~outside
+    return Wrong(*(_placed(where, lanes) for lanes in lanes_by_kind))
 
 
 def _placed(where: np.ndarray, lanes: np.ndarray) -> np.ndarray:

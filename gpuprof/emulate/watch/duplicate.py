@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.emulate.collectives.barriers import Barriers
 from gpuprof.emulate.collectives.cluster import ClusterBarrier
 from gpuprof.emulate.collectives.mbarrier import Mbarriers
-from gpuprof.emulate.core.calls import CallStack
+from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd
 from gpuprof.emulate.core.lanes import Lanes, RegisterFile
 from gpuprof.emulate.core.spaces import BlockSpace, LaneSpace
@@ -26,8 +26,8 @@ COPIED = frozenset((CallStack, Crowd, Lanes, RegisterFile, BlockSpace, LaneSpace
 class _Copier:
     """`memo`: what an object's copy is, by its id, with the object so that the id stays its own."""
 
-    def __init__(self, kept: list, copied: frozenset[type]):
-        self.memo: dict[int, tuple[Any, Any]] = {id(each): (each, each) for each in kept}
+    def __init__(self, shared: list, copied: frozenset[type]):
+        self.memo: dict[int, tuple[Any, Any]] = {id(value): (value, value) for value in shared}
         self.copied, self.nbytes = copied, 0
 
     def copy(self, value: Any) -> Any:
@@ -44,7 +44,7 @@ class _Copier:
         if kind is list or kind is set:
             return kind(map(self.copy, value))
         if kind is dict:
-            return {self.copy(key): self.copy(each) for key, each in value.items()}
+            return {self.copy(key): self.copy(element) for key, element in value.items()}
         if kind is tuple:
             return tuple(map(self.copy, value))
         if isinstance(value, tuple):  # a NamedTuple
@@ -83,13 +83,22 @@ def duplicate(chunk) -> tuple[Any, int]:
     """A copy of a WatchedChunk that rests, and the bytes of its arrays. The copy has no listener before it is moved to
     a run (`WatchedChunk.move_to`).
     """
-    kept = [chunk.launch, chunk.module, chunk.chip, chunk.tally, chunk.pulse, chunk.log, chunk.listener, chunk.watched]
-    kept += [chunk.spaces[name] for name in ("global", "const", "param")]
-    kept += [chunk.block_of_rank, chunk.file.constants, chunk.file.template, chunk.meetings.operations]
-    kept += [each for row in chunk.file.constants for each in row]
-    kept += [blocks[index] for blocks in (chunk.module.blocks, chunk.watched) for index in chunk.module.blocks]
-    copier = _Copier(kept, COPIED | {type(chunk), type(chunk.meetings)})
+    shared = [
+        chunk.launch,
+        chunk.module,
+        chunk.chip,
+        chunk.tally,
+        chunk.pulse,
+        chunk.log,
+        chunk.listener,
+        chunk.watched,
+    ]
+    shared += [chunk.spaces[name] for name in ("global", "const", "param")]
+    shared += [chunk.block_of_rank, chunk.file.constants, chunk.file.template, chunk.meetings.operations]
+    shared += [constant for row in chunk.file.constants for constant in row]
+    shared += [blocks[index] for blocks in (chunk.module.blocks, chunk.watched) for index in chunk.module.blocks]
+    copier = _Copier(shared, COPIED | {type(chunk), type(chunk.meetings)})
     chunk.executing, chunk.blocks_of_warps = None, (None, None)
     made = copier.copy(chunk)
-    made.listener = None  # it knows the chunk that it is told of
+    made.listener = None  # it knows the chunk whose events it gets
     return made, copier.nbytes

@@ -1,6 +1,4 @@
-"""What a listener gets of one instruction, or of one run of a basic block. Nothing in it is worked out before somebody
-asks.
-"""
+"""The event of one instruction, or of one run of a basic block, for a listener. Values are computed on first use."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -9,8 +7,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
-from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import AccessedRanges, WrongRange
 from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
 from gpuprof.emulate.watch.watch_state import State
 from gpuprof.emulate.watch.watched_accesses import Access, Reader, of_warps
@@ -114,20 +111,20 @@ class Executed(OfWarps):
                 else:
                     everyone = np.zeros(len(lanes.warps), np.uint32)
                     everyone[self._keep] = held
-                    found = self.site.accesses(lanes, everyone)
-                    self._accesses = tuple(of_warps(access, self._keep) for access in found)
+                    accesses = self.site.accesses(lanes, everyone)
+                    self._accesses = tuple(of_warps(access, self._keep) for access in accesses)
         return self._accesses
 
     @property
     def operands(self) -> tuple[Value, ...]:
-        """What it reads, the guard left out."""
+        """The values that the instruction reads, without the guard."""
         if self._operands is None:
             self._operands = values_at(self._lanes, self.site.sources, self._keep)
         return self._operands
 
     @property
     def results(self) -> tuple[Value, ...]:
-        """What it has written."""
+        """The values that the instruction has written."""
         return values_at(self._lanes, self.site.results, self._keep)
 
     def wrong(self, access: Access) -> Wrong | None:
@@ -135,31 +132,31 @@ class Executed(OfWarps):
         return wrong_lanes(self._lanes, access)
 
     def state(self) -> State:
-        """What all lanes of the chunk hold before it runs."""
+        """The state of all lanes of the chunk before the instruction runs."""
         return State(self.chunk, self._lanes, self.at)
 
     def describe(self, space: str, address: int) -> str:
-        """Where an address of a space lies, in words."""
+        """A text on the location of an address of a space."""
         return self.chunk.spaces[space].describe(address)
 
     def shared_words(self, rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
         """uint64 (k,): what 8 bytes of shared memory hold now, at `addresses` int64 (k,) as warps `rows` see them."""
         space = self.chunk.spaces["shared"]
-        places = space.places(self.warps[rows] // space.warps_per_block, addresses)
-        return space.views[8].take(places >> 3, mode="clip")
+        byte_indexes = space.places(self.warps[rows] // space.warps_per_block, addresses)
+        return space.views[8].take(byte_indexes >> 3, mode="clip")
 
     def memory_words(self, access: Access) -> np.ndarray:
         """uint64 (m, n, 32): what the bytes of an access to global or shared memory hold now, in m words a lane."""
         space, word = self.chunk.spaces[access.space], min(access.nbytes, 8)
-        places = access.addresses - GLOBAL_BASE
+        byte_indexes = access.addresses - GLOBAL_BASE
         if access.space == "shared":
             own = np.repeat(self.warps // space.warps_per_block, WARP)
-            places = space.places(own, access.addresses.reshape(-1)).reshape(-1, WARP)
-        first = places // word
-        found = np.empty((access.nbytes // word, *first.shape), np.uint64)
-        for number, words in enumerate(found):
+            byte_indexes = space.places(own, access.addresses.reshape(-1)).reshape(-1, WARP)
+        first = byte_indexes // word
+        words_read = np.empty((access.nbytes // word, *first.shape), np.uint64)
+        for number, words in enumerate(words_read):
             words[...] = space.views[word].take(first + number, mode="clip")
-        return found
+        return words_read
 
     @property
     def global_memory(self) -> tuple[int, np.ndarray]:
@@ -177,14 +174,14 @@ class Executed(OfWarps):
         refused = refused.reshape(-1)
         self.refused = refused if self.refused is None else self.refused | refused
 
-    def add_ranges(self, found: Iterable[Touched]) -> None:
-        self.ranges += [ranges_of(touched, self._keep) for touched in found if len(touched.elements)]
+    def add_ranges(self, new_ranges: Iterable[AccessedRanges]) -> None:
+        self.ranges += [ranges_of(touched, self._keep) for touched in new_ranges if len(touched.elements)]
 
     def wrong_range(self, wrong: WrongRange) -> Refused:
         return refused_of(wrong, self.chunk.spaces["global"].memory, self._keep)
 
-    def keep(self, with_operands: bool) -> None:
-        """Works out what is read of registers, in memory of its own: the instruction may write them."""
+    def store_inputs(self, with_operands: bool) -> None:
+        """Copies the values of the registers that are read, since the instruction may write them."""
         self._held = self.held.copy()
         self._accesses = tuple(access._replace(addresses=access.addresses.copy()) for access in self.accesses)
         if with_operands:

@@ -1,9 +1,9 @@
-"""The bytes of global memory that a launch reads and writes: a listener beside those of `watch.listener`, told of whole
-accesses of many warps, so that it costs little.
+"""The bytes of global memory that a launch reads and writes: a listener in addition to those of `watch.listener`,
+notified of complete accesses of many warps, so that it costs little.
 
-There is a bit for each byte of the arena, up to the last allocation. A byte is read when the launch has not written it
-itself before, in the order in which it is emulated: what it finds there is then somebody else's. Pages with a bit are
-noted, so that a launch that touches little of a large memory is quickly over.
+There is a bit for each byte of the arena, up to the last allocation. A byte counts as read when the launch has not
+written it itself before, in the order in which it is emulated: its content is then from elsewhere. Pages with a bit are
+recorded, so that a launch that accesses little of a large memory is processed quickly.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import AccessedRanges
 from gpuprof.emulate.watch.watched_bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
 
 READ, WRITE = 1, 2
@@ -36,7 +36,7 @@ class Bytes(NamedTuple):
 
 
 class Footprint:
-    """What one launch after the other reads and writes; `begin` forgets the one before."""
+    """The bytes that one launch after the other reads and writes; `begin` forgets the preceding one."""
 
     def __init__(self) -> None:
         self._reads, self._writes = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
@@ -50,7 +50,7 @@ class Footprint:
         self._pages[:] = 0
 
     def cover(self, nbytes: int) -> None:
-        """Allocations end so many bytes behind the arena's begin. There may be more while a launch runs."""
+        """Makes room for allocations up to `nbytes` from the arena's start. There may be more while a launch runs."""
         n_pages = -(-nbytes // PAGE_NBYTES)
         if n_pages > len(self._pages):
             n_pages = max(n_pages, 2 * len(self._pages))
@@ -71,7 +71,7 @@ class Footprint:
         """Ranges are read: int64 (n,) each."""
         mark_ranges(self._reads, self._writes, self._pages, address - GLOBAL_BASE, nbytes, READ)
 
-    def touched(self, touched: Touched) -> None:
+    def touched(self, touched: AccessedRanges) -> None:
         """Ranges that an operation touches in a space."""
         mode = TOUCHED_MODES[touched.operation]
         if touched.space == "global" and mode:

@@ -1,4 +1,4 @@
-"""Who watches a launch, seen from the emulator."""
+"""Listeners of a launch, seen from the emulator."""
 
 from typing import NamedTuple, Protocol
 
@@ -7,12 +7,12 @@ from gpuprof.emulate.watch.executed import BlockRun, Executed
 from gpuprof.emulate.watch.watched_ranges import Refused
 
 
-class Wanted(NamedTuple):
-    """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
-    after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
-    instructions those whose lanes the listener may refuse (Executed.refuse), or which go on without what they must not
-    touch (`wrong`), and those that it is asked about each time (`passes`). `state`: the listener asks for what lanes
-    hold between two instructions (Executed.state), and may pass over blocks.
+class WatchRequests(NamedTuple):
+    """The events that a listener requests: numbers of instructions whose executions are reported before they happen; of
+    these, the ones reported again after, and the ones whose operands are read then; numbers of basic blocks whose runs
+    are reported; and of the instructions those whose lanes the listener may refuse (Executed.refuse), or which continue
+    without what they must not access (`wrong`), and those for which it is asked each time (`passes`). `state`: the
+    listener reads the state of lanes between two instructions (Executed.state), and may pass over blocks.
     """
 
     before: frozenset[int]
@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
 
 
 class Listener(Protocol):
-    wanted: Wanted
+    wanted: WatchRequests
 
     def block(self, run: BlockRun) -> None:
         """Warps run a basic block: before its first instruction, or, of lanes that wait for others in its midst, after
@@ -33,13 +33,13 @@ class Listener(Protocol):
         """
 
     def passes(self, at: int) -> bool:
-        """Whether it need not be told of instruction `at`, one of Wanted.passing, this time."""
+        """True when instruction `at`, one of Wanted.passing, need not be reported this time."""
 
     # Asked of listeners whose `wanted.state` holds.
 
     def passes_over(self, block, lanes: Lanes) -> bool:
-        """Whether it need not be told of the instructions of a whole block (blocks.Block), one event each, which
-        `lanes` now run.
+        """True when the instructions of a complete block (blocks.Block), one event each, which `lanes` now run, need
+        not be reported.
         """
 
     def rests(self, chunk) -> None:
@@ -54,4 +54,4 @@ class Listener(Protocol):
         """In its midst: an instruction in Wanted.refusing leaves out what it must not touch."""
 
     def after(self, executed: Executed) -> None:
-        """It has happened. Of an instruction that waits, the lanes have been asked to wait."""
+        """Reports that the instruction has been executed. The lanes of an instruction that waits have begun to wait."""

@@ -1,6 +1,6 @@
 """The addresses that a memory instruction is about to access, from its registers, by the instruction's kind.
 
-Instructions that are not here access memory that only their execution finds: see `ranges`.
+Instructions that are not here access memory that only their execution finds: see `watched_ranges`.
 """
 
 from collections.abc import Callable
@@ -55,15 +55,15 @@ def _plain(inst: Instruction, env: Env) -> Reader:
 
 def _by_window(address: np.ndarray, operation: str, nbytes: int, masks: np.ndarray) -> tuple[Access, ...]:
     """Generic addresses: an access for each space that some lane's address lies in."""
-    rest, found = masks, []
+    rest, accesses = masks, []
     for space, base in WINDOWS:
         inside = pack_masks((address >= base) & (address < base + WINDOW_NBYTES)) & rest
         if inside.any():
-            found.append(Access(space, operation, nbytes, inside, (address - base).reshape(-1, WARP)))
+            accesses.append(Access(space, operation, nbytes, inside, (address - base).reshape(-1, WARP)))
             rest = rest & ~inside
-    if rest.any() or not found:
-        found.insert(0, Access("global", operation, nbytes, rest, address.reshape(-1, WARP)))
-    return tuple(found)
+    if rest.any() or not accesses:
+        accesses.insert(0, Access("global", operation, nbytes, rest, address.reshape(-1, WARP)))
+    return tuple(accesses)
 
 
 def _copy(inst: Instruction, env: Env) -> Reader:
@@ -91,7 +91,7 @@ def _matrix(inst: Instruction, env: Env) -> Reader:
     read, givers = _plain(inst, env), np.uint32((1 << MATRIX_ROWS * int(inst.op.types[0])) - 1)
 
     def rows(lanes: Lanes, masks: np.ndarray) -> tuple[Access, ...]:
-        return tuple(found._replace(nbytes=MATRIX_ROW_NBYTES) for found in read(lanes, masks & givers))
+        return tuple(access._replace(nbytes=MATRIX_ROW_NBYTES) for access in read(lanes, masks & givers))
 
     return rows
 
@@ -101,9 +101,9 @@ def _mbarrier(inst: Instruction, env: Env) -> Reader:
     read = _plain(inst, env)
 
     def place(lanes: Lanes, masks: np.ndarray) -> tuple[Access, ...]:
-        (found,) = read(lanes, masks)
-        generic = (found.addresses >= SHARED_WINDOW) & (found.addresses < SHARED_WINDOW + WINDOW_NBYTES)
-        return (found._replace(addresses=found.addresses - generic * SHARED_WINDOW),)
+        (access,) = read(lanes, masks)
+        generic = (access.addresses >= SHARED_WINDOW) & (access.addresses < SHARED_WINDOW + WINDOW_NBYTES)
+        return (access._replace(addresses=access.addresses - generic * SHARED_WINDOW),)
 
     return place
 
@@ -113,8 +113,8 @@ def _wait(inst: Instruction, env: Env) -> Reader:
     read = _mbarrier(inst, env)
 
     def place(lanes: Lanes, masks: np.ndarray) -> tuple[Access, ...]:
-        (found,) = read(lanes, masks)
-        return (found._replace(space="shared", operation="load", nbytes=MBARRIER_NBYTES),)
+        (access,) = read(lanes, masks)
+        return (access._replace(space="shared", operation="load", nbytes=MBARRIER_NBYTES),)
 
     return place
 
@@ -132,10 +132,10 @@ READERS: dict[str, Callable[[Instruction, Env], Reader]] = {
 }
 
 
-def of_warps(access: Access, keep: np.ndarray) -> Access:
+def of_warps(access: Access, rows: np.ndarray) -> Access:
     """The access of some of the warps."""
-    sizes = None if access.sizes is None else access.sizes[keep]
-    return access._replace(masks=access.masks[keep], addresses=access.addresses[keep], sizes=sizes)
+    sizes = None if access.sizes is None else access.sizes[rows]
+    return access._replace(masks=access.masks[rows], addresses=access.addresses[rows], sizes=sizes)
 
 
 def lanes_of(masks: np.ndarray) -> np.ndarray:

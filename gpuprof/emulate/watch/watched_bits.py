@@ -16,12 +16,12 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @internal_njit
 def _put(reads, writes, pages, start, end, mode):
-    """The bytes [start, end)."""
+    """Sets the bits of the bytes [start, end)."""
     if end <= start:
         return
     first, last = start >> 6, (end - 1) >> 6
     if first == last:
-        # Lanes that gather come to the same bytes again and again: most of these are noted.
+        # Lanes that gather access the same bytes again and again: most of these are set already.
         bits = (ALL << np.uint64(start & 63)) & (ALL >> np.uint64(63 - ((end - 1) & 63)))
         noted = writes[first] if mode & 2 else reads[first]
         if bits & ~noted == 0:
@@ -76,9 +76,7 @@ def mark_lanes(reads, writes, pages, address, masks, base, nbytes, mode):
 
 @cached_njit
 def runs_of_page(words, pages):
-    """Where bits of the pages begin and end to be set: int64, a begin and an end by turns, ascending. pages: int64,
-    ascending.
-    """
+    """The bounds of runs of set bits: int64, begin and end alternate, ascending. pages: int64, ascending."""
     edges = np.empty(64, np.int64)
     count, is_on, expected = 0, False, np.int64(-1)
     for k in range(len(pages)):

@@ -1,4 +1,4 @@
-"""The registers that an instruction reads and writes, and what they hold, as plain bits."""
+"""The registers that an instruction reads and writes, and their contents, as plain bits."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ BITS = {4: np.uint32, 8: np.uint64, 1: np.bool_}  # by bytes of a register
 
 
 class Place(NamedTuple):
-    """Where one value of an instruction stands. `name`: the register, "" of an immediate or constant."""
+    """The location of one value of an instruction. `name`: the register, "" of an immediate or constant."""
 
     slot: str
     name: str
@@ -24,8 +24,8 @@ class Place(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What the lanes of n warps have in one register, or as one constant. bits: (n, 32), uint32, uint64 or bool; those
-    of lanes that are not active mean nothing.
+    """The values of one register, or one constant, in the lanes of n warps. bits: (n, 32), uint32, uint64 or bool;
+    those of lanes that are not active mean nothing.
     """
 
     slot: str
@@ -34,8 +34,8 @@ class Value(NamedTuple):
 
 
 def sources_of(inst: Instruction, env: Env) -> tuple[Place, ...]:
-    """One place for each register or constant that is read; the guard is left out."""
-    return tuple(place for slot in "abce" for place in _source(inst, slot, env))
+    """The locations of the registers and constants that an instruction reads, without the guard."""
+    return tuple(location for slot in "abce" for location in _source(inst, slot, env))
 
 
 def _source(inst: Instruction, slot: str, env: Env) -> Iterator[Place]:
@@ -65,7 +65,7 @@ def _kind(inst: Instruction, spec: str) -> int:
 
 
 def results_of(inst: Instruction) -> tuple[Place, ...]:
-    """One place for each register that is written."""
+    """The locations of the registers that an instruction writes."""
     return tuple(
         Place("dst", f"{operand.file}{operand.index + k}", Ref(_kind_of(operand.file), operand.index + k))
         for operand in writes(inst)
@@ -77,16 +77,16 @@ def _kind_of(file: str) -> int:
     return PRED if file == "P" else KINDS_OF_FILE["RD".index(file)][0]
 
 
-def values_at(lanes: Lanes, places: tuple[Place, ...], keep: np.ndarray | None) -> tuple[Value, ...]:
-    """Views of the rows where that is possible; `keep`: the warps that are wanted, None for all."""
-    return tuple(Value(place.slot, place.name, _bits(lanes, place, keep)) for place in places)
+def values_at(lanes: Lanes, locations: tuple[Place, ...], rows: np.ndarray | None) -> tuple[Value, ...]:
+    """Views of the rows where that is possible; `rows`: the warps that are wanted, None for all."""
+    return tuple(Value(location.slot, location.name, _bits(lanes, location, rows)) for location in locations)
 
 
-def _bits(lanes: Lanes, place: Place, keep: np.ndarray | None) -> np.ndarray:
-    row = lanes.row(place.ref)
+def _bits(lanes: Lanes, location: Place, rows: np.ndarray | None) -> np.ndarray:
+    row = lanes.row(location.ref)
     bits = row.view(BITS[row.dtype.itemsize])
     if not bits.ndim:
         bits = np.broadcast_to(bits, lanes.n)
     bits = bits.reshape(-1, WARP)
-    bits = bits if keep is None else bits[keep]
-    return ~bits if place.negated else bits
+    bits = bits if rows is None else bits[rows]
+    return ~bits if location.negated else bits

@@ -1,4 +1,4 @@
-"""What an instruction touches whose addresses only its execution finds, by the instruction's warps."""
+"""The ranges accessed by an instruction whose addresses are known only once it executes, by the instruction's warps."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,7 @@ import numpy as np
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.core.lanes import WARP
-from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import AccessedRanges, WrongRange
 
 
 class Ranges(NamedTuple):
@@ -23,9 +22,9 @@ class Ranges(NamedTuple):
     nbytes: np.ndarray
 
 
-def ranges_of(touched: Touched, keep: np.ndarray | None) -> Ranges:
-    """`keep`: the rows that the instruction's warps have among those of the lanes; None where all have one."""
-    warps, lanes = places_of(np.asarray(touched.elements, np.int64), keep)
+def ranges_of(touched: AccessedRanges, warp_rows: np.ndarray | None) -> Ranges:
+    """`warp_rows`: the rows that the instruction's warps have among those of the lanes; None where all have one."""
+    warps, lanes = places_of(np.asarray(touched.elements, np.int64), warp_rows)
     return Ranges(
         touched.space,
         touched.operation,
@@ -37,9 +36,9 @@ def ranges_of(touched: Touched, keep: np.ndarray | None) -> Ranges:
 
 
 class Refused(NamedTuple):
-    """What an instruction leaves out, of `lanes` of its `warps` (as in Ranges). `kind`: a field of bounds.Wrong, or one
-    of refusal.FAULT_OF; `address`: the first byte of the first of them, -1 for none; `text` says what that would have
-    done.
+    """An access that an instruction leaves out, by `lanes` of its `warps` (as in Ranges). `kind`: a field of
+    bounds.Wrong, or a key of late_accesses.FAULT_OF; `address`: the first byte of the first of them, -1 for none;
+    `text` says what it would have done.
     """
 
     kind: str
@@ -50,15 +49,15 @@ class Refused(NamedTuple):
     text: str
 
 
-def refused_of(wrong: WrongRange, memory: AddressSpace, keep: np.ndarray | None) -> Refused:
+def refused_of(wrong: WrongRange, memory: AddressSpace, warp_rows: np.ndarray | None) -> Refused:
     """`memory`: the global one, which knows what is null and what has been freed."""
-    kind, place = wrong.kind, np.array([wrong.address], np.int64)
+    kind, address = wrong.kind, np.array([wrong.address], np.int64)
     if kind == "outside" and wrong.space == "global":
-        kind = "null" if memory.are_null(place)[0] else "freed" if memory.were_freed(place)[0] else kind
-    return Refused(kind, wrong.space, *places_of(wrong.elements, keep), wrong.address, wrong.text)
+        kind = "null" if memory.are_null(address)[0] else "freed" if memory.were_freed(address)[0] else kind
+    return Refused(kind, wrong.space, *places_of(wrong.elements, warp_rows), wrong.address, wrong.text)
 
 
-def places_of(elements: np.ndarray, keep: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def places_of(elements: np.ndarray, warp_rows: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the instruction's warps, and lanes."""
     rows = elements // WARP
-    return rows if keep is None else np.searchsorted(keep, rows), elements % WARP
+    return rows if warp_rows is None else np.searchsorted(warp_rows, rows), elements % WARP

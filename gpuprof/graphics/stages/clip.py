@@ -34,19 +34,19 @@ class Clipped(NamedTuple):
 
 
 def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, all_planes: np.ndarray) -> Clipped:
-    """What of the triangles, int64 (n, 3), can be drawn. One with a position that is not finite is outside. positions:
-    float32 (vertices, 4 and clip distances). all_planes: `planes` of as many columns.
+    """Clips triangles, int64 (n, 3), to what can be drawn. One with a position that is not finite is outside.
+    positions: float32 (vertices, 4 and clip distances). all_planes: `planes` of as many columns.
     """
     with np.errstate(invalid="ignore"):
         outside = np.less(positions.astype(np.float64) @ all_planes.T, 0)
     finite = np.all(np.isfinite(positions), 1)
     inside = ~outside[:, rejecting(all_planes)][corners].all(1).any(1) & finite[corners].all(1)
     crosses = np.any(outside[:, NEAR:], 1)[corners].any(1) & inside
-    whole = np.flatnonzero(inside & ~crosses)
+    uncut = np.flatnonzero(inside & ~crosses)
     cut = np.flatnonzero(crosses)
     if not len(cut):
-        n_rejected = len(corners) - len(whole)
-        return Clipped(positions, varyings, corners[whole], whole, n_rejected, 0)
+        n_rejected = len(corners) - len(uncut)
+        return Clipped(positions, varyings, corners[uncut], uncut, n_rejected, 0)
     n_cutting = len(all_planes) - NEAR
     new = np.zeros((2 * n_cutting * len(cut), positions.shape[1]), np.float32)
     ends, weights = np.zeros((len(new), 2), np.int64), np.zeros(len(new), np.float64)
@@ -56,19 +56,19 @@ def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, al
     n_pieces, n_new = _cut(everywhere, len(positions), corners, cut, all_planes[NEAR:], ends, weights, pieces, sources)
     more = np.concatenate([varyings, np.zeros((len(varyings), n_new), np.float32)], 1)
     _between(more, len(positions), ends[:n_new], weights[:n_new])
-    order = np.argsort(np.concatenate([whole, sources[:n_pieces]]), kind="stable")
+    order = np.argsort(np.concatenate([uncut, sources[:n_pieces]]), kind="stable")
     return Clipped(
         everywhere[: len(positions) + n_new],
         more,
-        np.concatenate([corners[whole], pieces[:n_pieces]])[order],
-        np.concatenate([whole, sources[:n_pieces]])[order],
-        len(corners) - len(whole) - len(cut),
+        np.concatenate([corners[uncut], pieces[:n_pieces]])[order],
+        np.concatenate([uncut, sources[:n_pieces]])[order],
+        len(corners) - len(uncut) - len(cut),
         len(cut),
     )
 
 
 def rejecting(all_planes: np.ndarray) -> np.ndarray:
-    """Rows of planes that nothing is seen behind: the view's, and clip distances."""
+    """Rows of the planes beyond which nothing is visible: the view's, and clip distances."""
     return np.append(np.arange(N_VIEW), np.arange(NEAR + N_CUTTING, len(all_planes)))
 
 
@@ -79,10 +79,10 @@ def planes(viewport: Viewport, depth_clamp: bool = False, n_distances: int = 0) 
     band_y = max((GUARD_BAND - abs(viewport.y + half_y)) / half_y, 1.0)
     band = ((1, 0, 0, band_x), (-1, 0, 0, band_x), (0, 1, 0, band_y), (0, -1, 0, band_y))
     rows = SIDES + (BEFORE_THE_EYE if depth_clamp else NEAR_AND_FAR) + band
-    found = np.eye(len(rows) + n_distances, 4 + n_distances, 4 - len(rows))  # a clip distance is its own plane's
-    found[: len(rows)] = 0
-    found[: len(rows), :4] = rows
-    return found
+    plane_rows = np.eye(len(rows) + n_distances, 4 + n_distances, 4 - len(rows))  # a clip distance is its own plane's
+    plane_rows[: len(rows)] = 0
+    plane_rows[: len(rows), :4] = rows
+    return plane_rows
 
 
 @cached_njit

@@ -15,14 +15,14 @@ def clipped_points(positions: np.ndarray, varyings: np.ndarray, corners: np.ndar
 
 
 def clipped_lines(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, planes: np.ndarray) -> Clipped:
-    """corners: int64 (n, 2)."""
+    """Clips lines. corners: int64 (n, 2), the vertices of each."""
     ends = positions[corners].astype(np.float64)
     with np.errstate(invalid="ignore"):
         distances = ends @ planes.T  # (n, 2, planes)
     finite = np.isfinite(ends).all((1, 2))
-    apart = ~((distances[:, :, rejecting(planes)] < 0).all(1).any(1)) & finite
+    is_visible = ~((distances[:, :, rejecting(planes)] < 0).all(1).any(1)) & finite
     start, end = _inside(distances[:, :, NEAR:])
-    left = np.flatnonzero(apart & (start < end))
+    left = np.flatnonzero(is_visible & (start < end))
     start, end, lines = start[left], end[left], corners[left].copy()
     n, new_positions, new_varyings = len(positions), [positions], [varyings]
     for k, weights, is_cut in ((0, start, start > 0), (1, end, end < 1)):

@@ -54,35 +54,35 @@ def nbytes_of(tests: Tests, n_tested: int, n_passed: int) -> int:
 
 
 def alpha_covers(state: DrawState, targets: Targets) -> bool:
-    """Whether the first color's alpha takes samples out of a pixel."""
+    """True when the first color's alpha takes samples out of a pixel."""
     return state.alpha_to_coverage and targets.samples > 1
 
 
 def are_early(state: DrawState, targets: Targets, abilities: int) -> bool:
-    """Whether the tests come before a pixel shader with these abilities: nothing that it does changes what they say."""
+    """True when the tests precede a pixel shader with these abilities: nothing that it does changes their results."""
     return not (alpha_covers(state, targets) or abilities & (DISCARDS | WRITES_DEPTH))
 
 
 def reads_depth(tests: Tests) -> bool:
-    """Whether the outcome depends on the target's depths."""
+    """True when the outcome depends on the target's depths."""
     return tests.compare not in (NEVER, ALWAYS)
 
 
 def writes_stencil(tests: Tests) -> bool:
-    """Whether a test may change the target's stencils."""
+    """True when a test may change the target's stencils."""
     return bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
 
 
 def _numbers(side: StencilSide) -> list[int]:
     operations = (side.fail, side.depth_fail, side.passes)
     return [COMPARES.index(side.compare), side.reference, side.read_mask, side.write_mask] + [
-        STENCIL_OPERATIONS.index(each) for each in operations
+        STENCIL_OPERATIONS.index(operation) for operation in operations
     ]
 
 
 @internal_njit
 def compares(compare, a, b):
-    """Whether a COMPARE b holds: a number's bits say for which of <, = and > it does."""
+    """True when `a` COMPARE `b` holds: the bits of `compare` say for which of <, = and > it does."""
     if a < b:
         return compare & 1 != 0
     if a == b:
@@ -114,7 +114,7 @@ def operated(operation, value, reference):
 
 @internal_njit
 def tested(tests, depth, stencil, at, z, is_front):
-    """Tests sample `at` of the targets, with a depth z, and writes what the tests write. Gives whether it passes."""
+    """Tests sample `at` of the targets, with a depth z, and writes their depth and stencil. Gives whether it passes."""
     side = tests.sides[int(is_front)]
     held = np.int64(0)
     if tests.has_stencil:

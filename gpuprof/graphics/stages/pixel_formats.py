@@ -1,7 +1,11 @@
-"""One channel of a color target: 8 bits for 0 to 1, half, float."""
+"""Formats of color targets: loads and stores of one channel (8 bits for 0 to 1, half, float), and resolving, the mean
+of a pixel's samples.
+"""
 
 import numpy as np
 
+from gpuprof.device.graphics_state.draw_state import FORMATS
+from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
 # Numbers of formats are their places in device.drawing.state.FORMATS.
@@ -55,3 +59,28 @@ def _to_half(value):
     # rint takes the even one; a fraction of 2048 carries into the exponent, and one below 1024 is subnormal
     fraction = np.int64(np.rint(magnitude * 2.0 ** (10 - exponent)))
     return sign | (exponent + 14 << 10) + fraction
+
+
+def resolve(samples: np.ndarray, pixels: np.ndarray, format: str, n_samples: int) -> None:
+    """Writes the mean of each pixel's samples. samples, pixels: uint8 arrays of a target with and without samples."""
+    _resolve(
+        samples,
+        samples.view(np.uint16),
+        samples.view(np.float32),
+        pixels,
+        pixels.view(np.uint16),
+        pixels.view(np.float32),
+        list(FORMATS).index(format),
+        n_samples,
+        len(pixels) // FORMATS[format],
+    )
+
+
+@cached_njit
+def _resolve(bytes_, halves, floats, out_bytes, out_halves, out_floats, format, n_samples, n_pixels):
+    for pixel in range(n_pixels):
+        for channel in range(4):
+            total = np.float32(0)
+            for s in range(n_samples):
+                total += load(bytes_, halves, floats, format, (pixel * n_samples + s) * 4 + channel)
+            store(out_bytes, out_halves, out_floats, format, pixel * 4 + channel, total / np.float32(n_samples))

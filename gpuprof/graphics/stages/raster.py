@@ -22,13 +22,14 @@ SAMPLE_PLACES = {
 HALF_TILE, HALF_PIXEL = SUBPIXELS * TILE // 2, SUBPIXELS // 2
 ROUNDING = 1e-9  # of a depth in a double, with a margin
 ROUNDING_OF_DEPTHS = 2.0**-24  # of one up to 1 in a float
-RIGHT, DOWN, START, LEAST = range(4)  # columns of what is kept of an edge
+RIGHT, DOWN, START, LEAST = range(4)  # columns of an edge
 TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
 
 
 class Quads(NamedTuple):
     """Two by two pixels of one triangle. x, y: int32 (n,), the upper left one. triangles: int64 (n,), rows of
-    Triangles. masks: uint16 (n,), bit pixel * samples + sample for what is covered and has passed the tests so far.
+    Triangles. masks: uint16 (n,), bit pixel * samples + sample for samples that are covered and have passed the tests
+    so far.
     """
 
     x: np.ndarray
@@ -50,9 +51,9 @@ class TestedQuads(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """How far the scan has come. counts: int64 (6,): tiles looked at, tiles that hierarchical depth left out, samples
-    covered, samples tested before the shader, samples that passed, quads that the tests emptied. tested: where tested
-    quads are written, none where nobody wants them.
+    """The progress of a scan. counts: int64 (6,): tiles looked at, tiles that hierarchical depth left out, samples
+    covered, samples tested before the shader, samples that passed, quads that the tests emptied. tested: arrays for
+    tested quads, empty where they are not needed.
     """
 
     at: np.ndarray  # int64 (3,): triangle, row of tiles, tested quads
@@ -60,7 +61,7 @@ class Scan(NamedTuple):
     tested: TestedQuads
 
     def last_tested(self) -> TestedQuads:
-        """Those of the last piece. They are good until the next."""
+        """The tested quads of the last piece. They are valid until the next."""
         return TestedQuads(*(column[: self.at[2]] for column in self.tested))
 
 
@@ -77,13 +78,13 @@ def _row_quads(scissor: Scissor) -> int:
 
 
 def _room(scissor: Scissor) -> int:
-    """Quads of a piece."""
+    """The number of quads of a piece."""
     return max(PIECE_QUADS, _row_quads(scissor))
 
 
 def hierarchy(tests: Tests, targets: Targets, is_early: bool) -> np.ndarray:
-    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; no number until it is
-    first looked at. Nothing where the tests are such that it does not hide.
+    """float32 (rows of tiles, tiles): the farthest depth in each, which hides all beyond it; NaN until it is first
+    needed. Empty where the tests are such that it does not hide.
     """
     if not (is_early and tests.has_depth and tests.compare in (LESS, LEQUAL) and not tests.has_stencil):
         return np.zeros((0, 0), np.float32)
@@ -114,7 +115,7 @@ def scan(
     count = _scan(
         state.at,
         state.counts,
-        triangles.places,
+        triangles.positions,
         triangles.areas,
         triangles.depths,
         triangles.fronts,
@@ -142,13 +143,13 @@ def scan(
 
 @internal_njit
 def _farthest_of(depth, width, height, samples, row, column):
-    found = np.float32(-np.inf)
+    farthest = np.float32(-np.inf)
     for y in range(row * TILE, min(row * TILE + TILE, height)):
         for x in range(column * TILE, min(column * TILE + TILE, width)):
             for s in range(samples):
                 z = depth[(y * width + x) * samples + s]
-                found = z if z > found or np.isnan(z) else found
-    return found
+                farthest = z if z > farthest or np.isnan(z) else farthest
+    return farthest
 
 
 @internal_njit
@@ -162,15 +163,15 @@ def _pixels_between(shape, axis, low, high):
 
 @internal_njit
 def limited(z, limits):
-    """float32: a depth between the limits; what is no number stays so."""
+    """float32: a depth between the limits; NaN stays NaN."""
     return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 
 @internal_njit
 def _set_edges(shape, edges):
-    """Of edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at (0, 0),
-    and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the shape where it
-    is a left or a top one.
+    """Fills in edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at
+    (0, 0), and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the shape
+    where it is a left or a top one.
     """
     for k in range(len(shape)):
         a, b = (k + 1) % len(shape), (k + 2) % len(shape)
@@ -187,7 +188,7 @@ def _value(edges, k, x, y):
 
 @internal_njit
 def _misses(edges, x, y):
-    """Whether the tile with this middle is outside of an edge as a whole."""
+    """True when the tile with this middle lies entirely outside of an edge."""
     for k in range(len(edges)):
         most = _value(edges, k, x, y) + HALF_TILE * (abs(edges[k, RIGHT]) + abs(edges[k, DOWN]))
         if most < edges[k, LEAST]:
@@ -207,15 +208,15 @@ def _nearest(edges, depths, area, t, x, y):
 
 
 @internal_njit
-def _nearest_along(places, depths, t, x, y):
+def _nearest_along(positions, depths, t, x, y):
     """float32: no depth of line or point t in the tile with this middle is smaller."""
-    reach = HALF_TILE * change_along(places, t) * abs(depths[t, 1] - depths[t, 0])
-    return np.float32(depth_along(places, depths, t, x, y) - reach - 2 * ROUNDING_OF_DEPTHS)
+    reach = HALF_TILE * change_along(positions, t) * abs(depths[t, 1] - depths[t, 0])
+    return np.float32(depth_along(positions, depths, t, x, y) - reach - 2 * ROUNDING_OF_DEPTHS)
 
 
 @cached_njit
 def _scan(
-    at, counts, places, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
+    at, counts, positions, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
     tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of,
     passed_of, place_of, row_quads,
 ):  # fmt: skip
@@ -224,7 +225,7 @@ def _scan(
     is_outlined = len(outlines) > 0
     edges = np.zeros((4 if is_outlined else 3, 4), np.int64)
     for t in range(at[0], len(areas)):
-        shape = outlines[t] if is_outlined else places[t]
+        shape = outlines[t] if is_outlined else positions[t]
         first_x, last_x = _pixels_between(shape, 0, window[0], window[2])
         first_y, last_y = _pixels_between(shape, 1, window[1], window[3])
         if first_x > last_x or first_y > last_y:
@@ -245,7 +246,7 @@ def _scan(
                     if np.isnan(farthest[row, column]):
                         farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
                     if is_outlined:
-                        nearest = _nearest_along(places, depths, t, middle_x, middle_y)
+                        nearest = _nearest_along(positions, depths, t, middle_x, middle_y)
                     else:
                         nearest = _nearest(edges, depths, area, t, middle_x, middle_y)
                     if limited(nearest, limits) > farthest[row, column]:
@@ -276,7 +277,7 @@ def _scan(
                             if is_tested:
                                 counts[TESTED] += 1
                                 if is_outlined:
-                                    z = depth_along(places, depths, t, sx, sy)
+                                    z = depth_along(positions, depths, t, sx, sy)
                                 else:
                                     z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s

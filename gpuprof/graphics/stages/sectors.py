@@ -1,4 +1,4 @@
-"""Which lines and sectors of memory quads lie in: what depth tests and the output merger access."""
+"""The lines and sectors of memory of quads, which depth tests and the output merger access."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -59,10 +59,10 @@ def lines_of_quads(
     for first in range(0, len(last), ITEMS):
         ends = last[first : first + ITEMS]
         begin = int(last[first - 1]) if first else 0
-        room = (int(ends[-1]) - begin) * MOST_LINES * len(table)
+        capacity = (int(ends[-1]) - begin) * MOST_LINES * len(table)
         n_lines = np.zeros(len(ends), np.int64)
-        line, reads, writes = np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8)
-        words = np.empty(room, np.uint32)
+        line, reads, writes = np.empty(capacity, np.int64), np.empty(capacity, np.int8), np.empty(capacity, np.int8)
+        words = np.empty(capacity, np.uint32)
         n = _lines_of_quads(x, y, both, begin, ends, table, width, samples, n_lines, line, reads, writes, words)
         missing = ~words[:n] & _words_of(writes[:n] & ~reads[:n])
         parts.append(Lines(n_lines, line[:n], reads[:n], writes[:n], missing))
@@ -71,11 +71,11 @@ def lines_of_quads(
 
 def _words_of(sectors: np.ndarray) -> np.ndarray:
     """uint32: all words of int8, four sectors."""
-    found = np.zeros(len(sectors), np.uint32)
-    for place in range(LINE_NBYTES // SECTOR_NBYTES):
-        whole = np.uint32(((1 << WORDS_OF_SECTOR) - 1) << place * WORDS_OF_SECTOR)
-        found |= np.where(sectors >> place & 1, whole, np.uint32(0)).astype(np.uint32)
-    return found
+    words = np.zeros(len(sectors), np.uint32)
+    for sector in range(LINE_NBYTES // SECTOR_NBYTES):
+        words_of_sector = np.uint32(((1 << WORDS_OF_SECTOR) - 1) << sector * WORDS_OF_SECTOR)
+        words |= np.where(sectors >> sector & 1, words_of_sector, np.uint32(0)).astype(np.uint32)
+    return words
 
 
 @cached_njit

@@ -1,4 +1,4 @@
-"""Setup of what is scanned: viewport, the grid of 1/256 pixel, facing, culling."""
+"""Setup of the scanned shapes: depth bias and limits, viewport, the grid of 1/256 pixel, facing, culling."""
 
 from typing import NamedTuple
 
@@ -7,23 +7,49 @@ import numpy as np
 from gpuprof.device.graphics_state.draw_state import CULLS, FRONTS, DepthBias, DrawState, Viewport
 from gpuprof.graphics.sizes import SUBPIXELS
 from gpuprof.graphics.stages.clip import Clipped
-from gpuprof.graphics.stages.depths import biases, limits_of
 from gpuprof.graphics.stages.outlines import directions, outlines_of_lines, outlines_of_points
 from gpuprof.jit.cached import cached_njit
 
+FRACTION_BITS = 23  # of a float32
+UNLIMITED = (-np.inf, np.inf)
+
+
+def limits_of(state: DrawState) -> np.ndarray:
+    """float64 (2,): the least and the largest depth of a sample (OpenGL 4.6, 14.6.5 and 13.8)."""
+    if state.depth_clamp:
+        return np.array(sorted((state.viewport.near, state.viewport.far)), np.float64)
+    return np.array(UNLIMITED if state.depth_bias == DepthBias() else (0, 1), np.float64)
+
+
+def biases(positions: np.ndarray, areas: np.ndarray, depths: np.ndarray, bias: DepthBias) -> np.ndarray:
+    """float64 (n,): the addend to the depths of each triangle. positions: int64 (n, 3, 2), in 1/256 pixel; areas: twice
+    theirs; depths: float64 (n, 3). A step is 2 ** (exponent of the largest depth's float - 23).
+    """
+    (ax, ay), (bx, by) = (positions[:, 1] - positions[:, 0]).T, (positions[:, 2] - positions[:, 0]).T
+    first, second = depths[:, 1] - depths[:, 0], depths[:, 2] - depths[:, 0]
+    right, down = first * by - second * ay, second * ax - first * bx
+    slopes = np.maximum(np.abs(right), np.abs(down)) / areas * SUBPIXELS
+    largest, exponents = np.frexp(np.abs(depths).max(1).astype(np.float32))
+    steps = np.where(largest > 0, 2.0 ** (exponents - 1.0 - FRACTION_BITS), 0.0)
+    unlimited = bias.constant * steps + bias.slope * slopes
+    if bias.limit == 0:
+        return unlimited
+    return np.minimum(unlimited, bias.limit) if bias.limit > 0 else np.maximum(unlimited, bias.limit)
+
 
 class Triangles(NamedTuple):
-    """What is scanned, a row each. places: int64 (n, 3, 2), x and y in 1/256 pixel from the middle of pixel (0, 0); its
-    corners go around so that `areas`, int64 (n,), is positive: twice the area. depths, inverses: float64 (n, 3), of
-    each corner, depth and 1 / w. corners: int64 (n, 3), vertices. sources: int64 (n,), primitives. fronts: bool (n,).
+    """The shapes that are scanned, a row each. positions: int64 (n, 3, 2), x and y in 1/256 pixel from the middle of
+    pixel (0, 0); its corners go around so that `areas`, int64 (n,), is positive: twice the area. depths, inverses:
+    float64 (n, 3), of each corner, depth and 1 / w. corners: int64 (n, 3), vertices. sources: int64 (n,), primitives.
+    fronts: bool (n,).
 
     outlines: int64 (n, 4, 2), of lines and points, which go around like triangles; no rows for triangles. A line's
-    first two places are its ends, and its values change from the first towards the third (`weight_along`); those of a
-    point are all the same. provoking: int64 (n,), the vertex that flat varyings are of. limits: float64 (2,), which
+    first two positions are its ends, and its values change from the first towards the third (`weight_along`); those of
+    a point are all the same. provoking: int64 (n,), the vertex that flat varyings are of. limits: float64 (2,), which
     depths stay between.
     """
 
-    places: np.ndarray
+    positions: np.ndarray
     areas: np.ndarray
     depths: np.ndarray
     inverses: np.ndarray
@@ -50,27 +76,31 @@ def set_up(
     """
     limits = limits_of(state)
     if left.corners.shape[1] == 3:
-        found, culled = _triangles(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
-        if state.depth_bias != DepthBias() and len(found.areas):
-            found.depths[:] += biases(found.places, found.areas, found.depths, state.depth_bias)[:, None]
-        return found._replace(provoking=provoking[found.sources], limits=limits), culled
+        triangles, culled = _triangles(
+            left.positions, left.corners, left.sources, state.viewport, state.cull, state.front
+        )
+        if state.depth_bias != DepthBias() and len(triangles.areas):
+            triangles.depths[:] += biases(triangles.positions, triangles.areas, triangles.depths, state.depth_bias)[
+                :, None
+            ]
+        return triangles._replace(provoking=provoking[triangles.sources], limits=limits), culled
     with np.errstate(all="ignore"):  # a vertex of no primitive that is left may be anything
         snapped, depths, inverses = _windows(left.positions, state.viewport)
     corners, sources = left.corners, left.sources
-    places = snapped[corners]
-    seen = np.isfinite(places).all((1, 2))
+    positions = snapped[corners]
+    seen = np.isfinite(positions).all((1, 2))
     if corners.shape[1] == 2:
-        seen &= (places[:, 0] != places[:, 1]).any(1)
-    corners, sources, places = corners[seen], sources[seen], places[seen].astype(np.int64)
+        seen &= (positions[:, 0] != positions[:, 1]).any(1)
+    corners, sources, positions = corners[seen], sources[seen], positions[seen].astype(np.int64)
     thrice = [0, -1, 0]  # the second corner of a line, or a point's only one
-    corners, places, ones = corners[:, thrice], places[:, thrice], np.ones(len(corners), np.int64)
+    corners, positions, ones = corners[:, thrice], positions[:, thrice], np.ones(len(corners), np.int64)
     if left.corners.shape[1] == 2:
-        outlines = outlines_of_lines(places[:, :2], samples, state.line_width)
-        places[:, 2] += directions(places, samples)
+        outlines = outlines_of_lines(positions[:, :2], samples, state.line_width)
+        positions[:, 2] += directions(positions, samples)
     else:
-        outlines = outlines_of_points(places[:, 0], state.point_size if sizes is None else sizes[corners[:, 0]])
-    found = Triangles(
-        places,
+        outlines = outlines_of_points(positions[:, 0], state.point_size if sizes is None else sizes[corners[:, 0]])
+    triangles = Triangles(
+        positions,
         ones,
         depths[corners],
         inverses[corners],
@@ -81,7 +111,7 @@ def set_up(
         provoking[sources],
         limits,
     )
-    return found, Culled(0, int((~seen).sum()))
+    return triangles, Culled(0, int((~seen).sum()))
 
 
 def _triangles(
@@ -89,7 +119,7 @@ def _triangles(
 ) -> tuple[Triangles, Culled]:
     """positions: float32 (vertices, 4), in clip space. Without their provoking vertices and limits."""
     n = len(corners)
-    found = Triangles(
+    triangles = Triangles(
         np.zeros((n, 3, 2), np.int64),
         np.zeros(n, np.int64),
         np.zeros((n, 3), np.float64),
@@ -104,9 +134,9 @@ def _triangles(
     with np.errstate(all="ignore"):  # a vertex of no triangle that is left may be anything
         snapped, depths, inverses = _windows(positions, viewport)
     count, by_side, without_area = _set_up(
-        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found[:7]
+        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *triangles[:7]
     )
-    return Triangles(*(column[:count] for column in found)), Culled(by_side, without_area)
+    return Triangles(*(column[:count] for column in triangles)), Culled(by_side, without_area)
 
 
 def _windows(positions: np.ndarray, viewport: Viewport) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,7 +153,20 @@ def _windows(positions: np.ndarray, viewport: Viewport) -> tuple[np.ndarray, np.
 
 @cached_njit
 def _set_up(
-    snapped, depths, inverses, corners, sources, cull, front, places, areas, z, w, found_corners, found_sources, fronts
+    snapped,
+    depths,
+    inverses,
+    corners,
+    sources,
+    cull,
+    front,
+    positions,
+    areas,
+    z,
+    w,
+    found_corners,
+    found_sources,
+    fronts,
 ):
     """Fills the columns of Triangles; gives their number, and those culled by side and without area."""
     count, by_side, without_area = 0, 0, 0
@@ -152,7 +195,7 @@ def _set_up(
             b, c = c, b
             area = -area
         for k, vertex in enumerate((a, b, c)):
-            places[count, k, 0], places[count, k, 1] = np.int64(snapped[vertex, 0]), np.int64(snapped[vertex, 1])
+            positions[count, k, 0], positions[count, k, 1] = np.int64(snapped[vertex, 0]), np.int64(snapped[vertex, 1])
             z[count, k], w[count, k], found_corners[count, k] = depths[vertex], inverses[vertex], vertex
         areas[count], found_sources[count], fronts[count] = area, sources[t], is_front
         count += 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draw_units import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.predict.bottleneck import UNITS as OF_LAUNCHES, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined
 from gpuprof.predict.draws.draw_memory import MEMORY

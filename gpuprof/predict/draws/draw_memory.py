@@ -5,7 +5,7 @@ This file has the accesses of fixed-function units; those of shaders are part of
 
 import numpy as np
 
-from gpuprof.chips.draws import most_nbytes
+from gpuprof.chips.draw_units import most_nbytes
 from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes, target_traffic

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuprof.chips.draws import COSTS, SHADER_STAGES
+from gpuprof.chips.draw_units import COSTS, SHADER_STAGES
 from gpuprof.errors import NotComparable
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.shader_waves import Waves

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.chips.draws import COSTS, command_cycles
+from gpuprof.chips.draw_units import COSTS, command_cycles
 from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draw_units import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.draw_memory import MEMORY, answer_cycles, memory_cycles
 from gpuprof.predict.draws.draw_stages import StageTimes, stage_times

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.chips.draws import COSTS
+from gpuprof.chips.draw_units import COSTS
 from gpuprof.chips.model import field_of
 from gpuprof.predict.bottleneck import allowed
 from gpuprof.predict.chip_numbers import Numbers, joined

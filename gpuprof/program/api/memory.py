@@ -27,7 +27,7 @@ class Memory:
         try:
             address = self.device.submit(cmd.Allocate(nbytes, text, is_undefined=kind == PLAIN)).address
         except DeviceMemoryError as error:
-            raise Failed(errors.MEMORY_ALLOCATION, "" if error.is_told else str(error)) from None
+            raise Failed(errors.MEMORY_ALLOCATION, "" if error.is_reported else str(error)) from None
         self._n_allocations += 1
         if self._open and kind != PLAIN:
             self._open.add(address, nbytes)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import plural
-from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
+from gpuprof.chips.draw_units import MEMORIES, SHADER_STAGES
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, rounded

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from gpuprof.chips.draws import MEMORIES, SECTOR_NBYTES, most_nbytes
+from gpuprof.chips.draw_units import MEMORIES, SECTOR_NBYTES, most_nbytes
 from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 # Units and shader stages, in the order of the pipeline.

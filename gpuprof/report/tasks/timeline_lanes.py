@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.report.tasks.draw_tasks import BLOCKS
 
 UNITS = "SELECT unit, first_cycle, last_cycle, busy_cycles FROM draw_units WHERE busy_cycles > 0"

@@ -14,17 +14,16 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import DRAWN_CORNERS, FORMATS, Buffers
 from gpuprof.device.memory import AddressSpace
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_draw, check_made, check_targets
+from gpuprof.graphics.draw_checks import check_draw, check_made, check_targets
 from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.clip import clipped, planes
 from gpuprof.graphics.stages.clip_lines import clipped_lines, clipped_points
-from gpuprof.graphics.stages.fetch import primitives, vertex_numbers
-from gpuprof.graphics.stages.pixel_waves import waves_of
-from gpuprof.graphics.stages.resolve import resolve
+from gpuprof.graphics.stages.index_fetch import primitives, vertex_numbers
+from gpuprof.graphics.stages.pixel_formats import resolve
 from gpuprof.graphics.stages.setup import set_up
 from gpuprof.graphics.stages.tessellate.cut import cut, sizes_of
-from gpuprof.graphics.stages.vertex_reuse import batched
+from gpuprof.graphics.stages.vertex_waves import batched, waves_of
 from gpuprof.run.drawing.bounds_check import check_reached
 from gpuprof.run.drawing.draw_listener import DrawListener
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace
@@ -108,8 +107,8 @@ def _tessellated(
     counts = counts._replace(
         hull_waves=patches.lanes // BLOCK,
         culled_patches=int(sizes.levels.culled.sum()),
-        domain_vertices=len(made.places),
-        domain_waves=-(-len(made.places) // BLOCK),
+        domain_vertices=len(made.positions),
+        domain_waves=-(-len(made.positions) // BLOCK),
         tessellated=len(made.corners),
     )
     if not len(made.corners):

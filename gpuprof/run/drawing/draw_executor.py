@@ -7,7 +7,7 @@ shaders, and all are timed together.
 from dataclasses import replace
 from functools import partial
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.device import commands as cmd
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.emulate.watch.footprint import Bytes
@@ -23,7 +23,7 @@ from gpuprof.run.launching.launcher import Launcher
 from gpuprof.run.launching.pending import PendingLaunch
 from gpuprof.run.observers.observer import CompletedDraw, DrawStage
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import check_graphics
+from gpuprof.timing.draw_tables import check_graphics
 
 # The later stages of draws before go first: they make room for the next draws.
 PRIORITIES = {stage: number for number, stage in enumerate(reversed(SHADER_STAGES))}

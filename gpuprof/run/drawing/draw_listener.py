@@ -3,11 +3,10 @@
 import numpy as np
 
 from gpuprof.device.graphics_state.draw_state import Buffers
-from gpuprof.graphics.stages.pixel_waves import Waves
 from gpuprof.graphics.stages.raster import Quads, Scan
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tessellate.cut import Cut
-from gpuprof.graphics.stages.vertex_reuse import Batches
+from gpuprof.graphics.stages.vertex_waves import Batches, Waves
 from gpuprof.run.drawing.patches import Patches
 from gpuprof.run.drawing.vertices import Vertices
 

@@ -8,7 +8,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import INDIRECT, INDIRECT_INDEXED
 from gpuprof.device.memory import AddressSpace
 from gpuprof.errors import DeviceMemoryError, UsageError
-from gpuprof.graphics.checks import check_buffers
+from gpuprof.graphics.draw_checks import check_buffers
 
 NUMBER_NBYTES = 4
 SIGNED = "base_vertex"

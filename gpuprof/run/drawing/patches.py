@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.graphics.checks import check_lanes
+from gpuprof.graphics.draw_checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.tessellate.cut import Cut
 from gpuprof.graphics.stages.tessellate.levels import N_LEVELS
@@ -92,12 +92,12 @@ def shade_places(
     shader: cmd.Shader, given: Patches, made: Cut, workspace: Workspace, run_shader: RunShader
 ) -> Vertices:
     """A lane for each vertex that the tessellator made."""
-    n = len(made.places)
+    n = len(made.positions)
     lanes = whole_blocks(n)
     at_places = workspace.take("places in patches", lanes * 8)
     at_patches = workspace.take("patches of vertices", lanes * 4)
     positions, varyings = take_vertices(workspace, "tessellated vertices", shader.interface.rows_out, lanes)
-    workspace.array(at_places, (lanes, 2), np.float32)[:n] = made.places
+    workspace.array(at_places, (lanes, 2), np.float32)[:n] = made.positions
     workspace.array(at_patches, (lanes,), np.uint32)[:n] = made.patches
     stage = DOMAIN_STAGE.pack(
         at_places,

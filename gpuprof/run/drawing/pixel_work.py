@@ -6,20 +6,19 @@ from gpuprof.device.commands import Draw
 from gpuprof.device.graphics_state.draw_state import FORMATS, Buffers
 from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD, QUADS_OF_TILE
 from gpuprof.graphics.stages.depth_tests import nbytes_of, tests_of
-from gpuprof.graphics.stages.fetch import topology_of
-from gpuprof.graphics.stages.merge import LATE_PASSED, LATE_TESTED
-from gpuprof.graphics.stages.pixel_waves import Waves, waves_of
+from gpuprof.graphics.stages.index_fetch import topology_of
+from gpuprof.graphics.stages.output_merger import LATE_PASSED, LATE_TESTED
 from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads, Scan
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tessellate.cut import Cut
-from gpuprof.graphics.stages.vertex_reuse import Batches
+from gpuprof.graphics.stages.vertex_waves import Batches, Waves, waves_of
 from gpuprof.run.drawing.draw_listener import DrawListener
 from gpuprof.run.drawing.patches import Patches
 from gpuprof.run.drawing.primitives import BlockPrimitives
 from gpuprof.run.drawing.target_traffic import PixelTraffic, fetched
 from gpuprof.run.drawing.touched_bytes import TouchedTargets
 from gpuprof.run.drawing.vertices import Vertices
-from gpuprof.timing.draws import WORK, Accesses, DrawWork
+from gpuprof.timing.draw_tables import WORK, Accesses, DrawWork
 from gpuprof.timing.state.layout import UNIT_ACCESS
 
 QUADS_OF_WAVE = BLOCK // QUAD

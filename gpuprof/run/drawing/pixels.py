@@ -18,7 +18,7 @@ from gpuprof.graphics.sizes import BLOCK, QUAD
 from gpuprof.graphics.stages import raster
 from gpuprof.graphics.stages.depth_tests import alpha_covers, are_early, tests_of
 from gpuprof.graphics.stages.interpolate import Lanes, interpolated
-from gpuprof.graphics.stages.merge import (
+from gpuprof.graphics.stages.output_merger import (
     DISCARDED,
     LATE_PASSED,
     LATE_TESTED,

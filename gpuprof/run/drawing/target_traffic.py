@@ -22,7 +22,7 @@ from gpuprof.graphics.stages.sectors import (
     Surface,
     lines_of_quads,
 )
-from gpuprof.timing.draws import Accesses
+from gpuprof.timing.draw_tables import Accesses
 from gpuprof.timing.state.layout import UNIT_ACCESS
 
 SECTORS_OF_LINE = LINE_NBYTES // SECTOR_NBYTES

@@ -7,10 +7,10 @@ import numpy as np
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import Interface
-from gpuprof.graphics.checks import check_lanes
+from gpuprof.graphics.draw_checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
-from gpuprof.graphics.stages.strips import strips
-from gpuprof.graphics.stages.vertex_reuse import Batches
+from gpuprof.graphics.stages.index_fetch import strips
+from gpuprof.graphics.stages.vertex_waves import Batches
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
 
 # The members of VertexStage and GeometryStage in include/gpuprof/graphics.h, in their order.

@@ -7,7 +7,7 @@ from gpuprof.base.stages import Stage, stage
 from gpuprof.base.wording import launch_text, plural
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.core.faults import place_of
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 
 Watched = Iterable[tuple[cmd.Launch, LaunchCounters]]
 

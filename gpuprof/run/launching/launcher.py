@@ -13,7 +13,7 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import UsageError
 from gpuprof.run.launching.gpu_timing import GpuTiming

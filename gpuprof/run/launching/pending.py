@@ -14,15 +14,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gpuprof.base.interrupts import whole
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.launching.emulation_progress import emulating
 from gpuprof.run.launching.emulation_thread import Orders, ahead
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import DrawWork
+from gpuprof.timing.draw_tables import DrawWork
 from gpuprof.timing.sampling.filter import Filter
 
 # The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
@@ -162,7 +161,7 @@ class Pieces:
     def _started(self) -> Iterator[TracePiece]:
         """The emulation on its thread, where no signal meets it in the middle of an instruction."""
         if self._live is None:
-            with whole():  # or a signal might leave a thread at work without a reference to it
+            with uninterrupted():  # or a signal might leave a thread at work without a reference to it
                 # Without a bound of the queue's own: orders bound the pieces that are made.
                 self._live = ahead(self._emulation, depth=0)
         return self._live

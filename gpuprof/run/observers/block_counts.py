@@ -12,7 +12,7 @@ from gpuprof.run.trace_counts.line_accesses import Recorded, recorded
 from gpuprof.run.trace_counts.reuse_distances import DeviceStream
 from gpuprof.tables.blocks import ACCESS_COUNTERS, REUSE_DISTANCES
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.programs import Programs
+from gpuprof.timing.state.cached_tables import Programs
 
 
 class BlockCounts(SessionObserver):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.patterns import lattice
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.tables.launch import (

@@ -14,7 +14,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.watch.footprint import Bytes
 from gpuprof.errors import DeviceMemoryError, KernelFault
@@ -95,7 +95,7 @@ class SessionObserver:
 
     def refused(self, command: cmd.Command, error: DeviceMemoryError, call: str) -> None:
         """The command misuses memory. call: the host's line and call, if they are known. An observer that reports the
-        error sets `error.is_told`.
+        error sets `error.is_reported`.
         """
 
     def loaded(self, module: LoadedModule, image: bytes) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.base.version import installed_version
+from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd

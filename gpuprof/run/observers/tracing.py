@@ -195,7 +195,7 @@ class Tracers(SessionObserver):
                 self._report(race.name, finding, self._findings.reports(kernel, [finding]), kernel.launch)
 
     def refused(self, command: cmd.Command, error: DeviceMemoryError, call: str) -> None:
-        error.is_told = self._report_host(host_error(command, error, self._memory, call))
+        error.is_reported = self._report_host(host_error(command, error, self._memory, call))
 
     def _report_host(self, errors: Iterable[HostError]) -> bool:
         """Reports errors of the host to the first generator that checks it; gives whether any was."""

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import basic_block_starts

@@ -7,7 +7,7 @@ other.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, SECTOR_MASK, join_sectors
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 

@@ -15,8 +15,8 @@ STALL_FIELDS = ("vector", "index")
 MAX_SEED = (1 << 63) - 1
 MAX_FIFO_DEPTH = 4096
 MAX_DRAIN_CYCLES = MAX_POLL_CYCLES = 1 << 40
-MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
-# Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are
+MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; the addresses reserved for it
+# Sets of performance counters that a row of tables.samples.SAMPLED_COUNTERS may hold; those not chosen are
 # zero.
 COUNTERS = {
     "issued": ("issued",),
@@ -33,8 +33,8 @@ EXACT_COUNTERS = ("blocks", "waves")
 
 @dataclass(frozen=True)
 class Sampling:
-    """One trace cell per SM. In every cycle that is `phase_cycles` modulo `period_cycles` of the GPU's clock, or with
-    every `every`-th event of kind `trigger` (the phase is then one of events), it records
+    """The settings of the trace cells, one per SM. In every cycle that is `phase_cycles` modulo `period_cycles` of the
+    GPU's clock, or with every `every`-th event of kind `trigger` (the phase is then one of events), it records
 
     * random: one random resident warp;
     * round-robin: the warp in one slot, the next one each time, if there is one in it;
@@ -69,7 +69,7 @@ class Sampling:
     partition: int = -1  # -1: all
     stall: str = "vector"
     auto_period: int = 0  # 1: the shortest period at which nothing is lost (timing.auto)
-    # of COUNTERS, what stands beside the samples of a cycle, and of EXACT_COUNTERS
+    # of COUNTERS, recorded with the samples of a cycle, and of EXACT_COUNTERS
     counters: tuple[str, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ class Sampling:
 
     @property
     def counts_blocks(self) -> bool:
-        """Waves are parts of blocks: who asks for them has these, too."""
+        """True when blocks are counted, also when only waves are requested, which are parts of blocks."""
         return any(name in EXACT_COUNTERS for name in self.counters)
 
     @property

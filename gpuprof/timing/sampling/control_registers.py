@@ -1,5 +1,5 @@
-"""The sampler's settings as plain values by name: what a script sets in mid-stream, and what a recording says was in
-force.
+"""The sampler's settings as plain values by name: those that a script sets in mid-stream, and those that a recording
+states.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int |
     """The registers that a recording states: ALWAYS, and each whose value is not the usual one here or in `recorded`,
     the sampling of the whole recording.
     """
-    usual, told = registers(USUAL), registers(recorded)
+    usual, recorded_values = registers(USUAL), registers(recorded)
     return {
         name: value
         for name, value in registers(sampling).items()
-        if name in ALWAYS or not value == usual[name] == told[name]
+        if name in ALWAYS or not value == usual[name] == recorded_values[name]
     }
 
 

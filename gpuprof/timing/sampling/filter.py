@@ -1,11 +1,11 @@
-"""Which samples are wanted: the filter registers of the trace cells, and how they are written.
+"""The selection of samples: the filter registers of the trace cells, and their text.
 
     sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000
     launch-cycles=0-4095  draw=3,5-9  stage=vertex,pixel  off
 
 A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO.
-What is known of a whole launch (launch, kernel, stream, task, draw, stage) is decided when it is asked for, the rest by
-the cell, sample by sample (`gate`).
+Conditions on an entire launch (launch, kernel, stream, task, draw, stage) are decided when it is requested, the others
+by the cell, sample by sample (`units.sample_filter`).
 """
 
 import re
@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.errors import UsageError
 
 NO_END = (1 << 62) - 1
@@ -127,20 +127,20 @@ class Chooser:
         """The filter for this launch, NOTHING when no sample of it is wanted. `names`: the kernel's, as written and as
         a symbol. draw, stage: of a draw's shader; None and "" for other launches.
         """
-        wanted = self.filter
-        finds = re.compile(wanted.kernel).search
-        if not (_contains(wanted.launch, launch) and _contains(wanted.stream, stream) and any(map(finds, names))):
+        filter = self.filter
+        finds = re.compile(filter.kernel).search
+        if not (_contains(filter.launch, launch) and _contains(filter.stream, stream) and any(map(finds, names))):
             return NOTHING
-        if wanted.task and not re.search(wanted.task, task):
+        if filter.task and not re.search(filter.task, task):
             return NOTHING
-        if wanted.draw and (draw is None or not _contains(wanted.draw, draw)):
+        if filter.draw and (draw is None or not _contains(filter.draw, draw)):
             return NOTHING
-        if wanted.stage and stage not in wanted.stage:
+        if filter.stage and stage not in filter.stage:
             return NOTHING
         self._n += 1
-        if self._n <= wanted.skip or (wanted.count and self._n > wanted.skip + wanted.count):
+        if self._n <= filter.skip or (filter.count and self._n > filter.skip + filter.count):
             return NOTHING
-        return wanted
+        return filter
 
 
 def filter_of_text(text: str) -> Filter:
@@ -232,22 +232,22 @@ def _stages(key: str, text: str) -> tuple[str, ...]:
     return tuple(stage for stage in SHADER_STAGES if stage in given)
 
 
-def _range(key: str, text: str, whole: str) -> Range:
+def _range(key: str, text: str, condition: str) -> Range:
     first, dash, last = text.partition("-")
-    start = _number(key, first, whole)
-    end = start if not dash else _number(key, last, whole) if last else NO_END
+    start = _number(key, first, condition)
+    end = start if not dash else _number(key, last, condition) if last else NO_END
     if start > end:
-        raise UsageError(f"sampling filter {key}={whole}: {start} comes after {end}")
+        raise UsageError(f"sampling filter {key}={condition}: {start} comes after {end}")
     return Range(start, end)
 
 
-def _number(key: str, text: str, whole: str) -> int:
-    found = NUMBER.fullmatch(text.strip()) if text.isascii() else None
-    number = int(found[1]) ** int(found[2] or 1) if found else NO_END + 1
+def _number(key: str, text: str, condition: str) -> int:
+    match = NUMBER.fullmatch(text.strip()) if text.isascii() else None
+    number = int(match[1]) ** int(match[2] or 1) if match else NO_END + 1
     if number > NO_END:
         raise UsageError(
-            f"sampling filter {key}={whole}: expected {'a number' if KEYS[key].form == 'count' else 'numbers'}, as in "
-            f"{_shape(key)}"
+            f"sampling filter {key}={condition}: expected "
+            f"{'a number' if KEYS[key].form == 'count' else 'numbers'}, as in {_shape(key)}"
         )
     return number
 

@@ -10,7 +10,7 @@ from gpuprof.isa.kinds import BLOCK_BARRIERS, CALLS, kinds_of
 
 
 class Trigger(NamedTuple):
-    """A kind of event."""
+    """A kind of event that can trigger samples."""
 
     name: str
     text: str
@@ -21,7 +21,7 @@ TRIGGERS = (
     Trigger(CYCLES, "a cycle of the GPU's clock: --period"),
     Trigger("inst_issued", "an issue slot that is used"),
     Trigger("branch", "a jump, a call or a return, taken or not"),
-    Trigger("divergent_branch", "a branch or an exit after which only some of the warp's lanes go on"),
+    Trigger("divergent_branch", "a branch or an exit after which only some of the warp's lanes continue"),
     Trigger("call", "a call of a function"),
     Trigger("barrier", "an arrival at a barrier of the block"),
     Trigger("bank_conflict", "a pass through the banks of shared memory beyond those that its width needs"),
@@ -32,7 +32,7 @@ TRIGGERS = (
 NUMBER = {trigger.name: number for number, trigger in enumerate(TRIGGERS)}
 NAMES = tuple(NUMBER)
 INST_ISSUED, BRANCH, DIVERGENT_BRANCH, CALL, BARRIER_ARRIVAL, BANK_CONFLICT, L1_MISS, L2_MISS = range(1, len(TRIGGERS))
-# Events that the instruction alone tells: the kinds of instructions that are such an event, or can be.
+# Events that follow from the instruction only: the kinds of instructions that are such an event, or can be.
 _JUMPS = CALLS | kinds_of("branch", "branch_indirect", "return")
 INSTRUCTIONS = {
     BRANCH: _JUMPS,

@@ -1,3 +1,3 @@
-"""The machine as tables of numbers: their layout, how they are filled at power-on and for each launch, what is read off
-them at the end.
+"""The machine as tables of numbers: their layout, how they are filled at power-on and for each launch, the results that
+are read from them at the end.
 """

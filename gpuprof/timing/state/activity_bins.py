@@ -1,7 +1,7 @@
-"""What a grid's warps did over time: the ledger's cycles by stall reason, and cycles in which an SM had its warps, in
-bins of the grid's time.
+"""The activity of a grid's warps over time: the ledger's cycles by stall reason, and cycles in which an SM had its
+warps, in bins of the grid's time.
 
-    table `activity` ─ activity_of ─> Activity ─ extended, coarser ─> what a recording has
+    table `activity` ─ activity_of ─> Activity ─ extended, coarser ─> the rows of a recording
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from gpuprof.isa.stalls import N_REASONS
 
 MOST_BINS = 1 << 10  # of a grid
 ROWS = 1 << 14  # of the table: of a batch that has more grids each has fewer bins
-SM_HAS_WARPS = N_REASONS  # the column behind the stall reasons
+SM_HAS_WARPS = N_REASONS  # the column after the stall reasons
 N_ACTIVITIES = N_REASONS + 1
 
 
@@ -40,16 +40,16 @@ def activity_of(rows: np.ndarray, shift: int, cycles: int) -> Activity:
     finds them.
     """
     rows = rows[: (cycles >> shift) + 1]
-    rate = np.cumsum(rows["change"], axis=0) - rows["change"]  # of what goes on from before
-    found = (rate << shift) + rows["area"]
+    rate = np.cumsum(rows["change"], axis=0) - rows["change"]  # of activity that continues from earlier bins
+    warp_cycles = (rate << shift) + rows["area"]
     rows[:] = 0
     n_bins = max(1, -(-cycles >> shift))
-    assert not found[n_bins:].any(), "cycles behind the end of a grid"
-    return Activity(1 << shift, found[:n_bins].astype(np.uint64))
+    assert not warp_cycles[n_bins:].any(), "cycles after the end of a grid"
+    return Activity(1 << shift, warp_cycles[:n_bins].astype(np.uint64))
 
 
 def coarser(activity: Activity, most_bins: int) -> Activity:
-    """The same in `most_bins` bins at most, each twice as long as often as that takes."""
+    """Halves the number of bins, each twice as long, until there are at most `most_bins`."""
     together = 1
     while -(-len(activity.cycles) // together) > most_bins:
         together *= 2
@@ -57,9 +57,9 @@ def coarser(activity: Activity, most_bins: int) -> Activity:
 
 
 def extended(activity: Activity, warp_cycles: np.ndarray, sm_cycles: int, cycles: int) -> Activity:
-    """The activity of a launch that ends `cycles` after its start, from that of its part that was timed. What its whole
-    `warp_cycles`, uint64 (N_REASONS,), and `sm_cycles` have beyond the timed ones is spread evenly over the bins behind
-    it.
+    """The activity of a launch that ends `cycles` after its start, from that of its part that was timed. The part of
+    its total `warp_cycles`, uint64 (N_REASONS,), and `sm_cycles` beyond the timed ones is spread evenly over the bins
+    after it.
     """
     while -(-cycles // activity.bin_cycles) > MOST_BINS:
         activity = _joined(activity)

@@ -1,9 +1,9 @@
-"""What an instruction of our table is on a chip's architecture: how many issue slots, and on which unit.
+"""The expansion of an instruction of our table on a chip's architecture: how many issue slots, and on which unit.
 
 The table has the slots that ptxas 13.0 gives an operation for sm_80. Here is where other generations differ, by the
 same measurement (tests/ptxas/expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts
-have shorter compare-and-swap loops, and from sm_86 on integers become floats on the ALU. What ptxas was not asked about
-counts as the generation before it, other makers' parts as sm_80.
+have shorter compare-and-swap loops, and from sm_86 on integers become floats on the ALU. Architectures that were not
+measured count as the generation before them, other makers' parts as sm_80.
 """
 
 from functools import cache
@@ -84,7 +84,7 @@ class Path64(NamedTuple):
 PATHS64 = by_number({"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)})
 
 
-def slots_apart(op: Opcode) -> int:
+def slot_interval(op: Opcode) -> int:
     """Slots from one on the row's own pipe to the next. The transcendental unit runs one slot of its operations, or one
     for each word; other units run the rest.
     """
@@ -109,7 +109,7 @@ def chain_cycles(op: Opcode, chip: Chip) -> int:
 
 
 def counts_lanes(op: Opcode, chip: Chip) -> bool:
-    """Whether lanes of this reduction that meet on a word are one operation."""
+    """True when lanes of this reduction that meet on a word are one operation."""
     return op.number in COUNTING and generation_of(chip.arch) >= COUNTING[op.number]
 
 
@@ -124,10 +124,12 @@ def on_chip(instruction: Instruction, chip: Chip) -> Instruction:
     type also needs the fp64 unit. Where that one is narrower than the transcendental one, it takes its time there
     (CUDA C++ Programming Guide, arithmetic throughput: 16 of them per cycle and SM, but 2 on 7.5, 8.6 and 8.9).
     """
-    found = on_architecture(instruction, chip.arch)
-    wide = found.op.latency == "conversion" and any(each.endswith("64") for each in found.op.types)
+    expanded = on_architecture(instruction, chip.arch)
+    wide = expanded.op.latency == "conversion" and any(
+        operand_type.endswith("64") for operand_type in expanded.op.types
+    )
     narrow = chip.lanes["fp64"] < chip.lanes["xu"]
-    return found._replace(op=found.op._replace(pipe="fp64")) if wide and narrow else found
+    return expanded._replace(op=expanded.op._replace(pipe="fp64")) if wide and narrow else expanded
 
 
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:

@@ -7,7 +7,8 @@ import numpy as np
 from gpuprof.timing.state.activity_bins import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation
 
-# A warp of a shader: its stage, a place in chips.draws.SHADER_STAGES, and the cycles in which it starts and has ended.
+# A warp of a shader: its stage, a place in chips.draw_units.SHADER_STAGES, and the cycles in which it starts and has
+# ended.
 SHADER_WAVE = np.dtype([("stage", "u1"), ("start_cycle", "i8"), ("end_cycle", "i8")])
 
 
@@ -27,12 +28,12 @@ class UnitTraffic:
 class DrawTiming:
     """Cycles from power-on: the draw starts with its command, and ends when all of it has left all units.
 
-    Of each fixed-function unit that the draw passed, by name (chips.draws): `busy_cycles`, at work, and
-    `blocked_cycles`, with an item that the buffer behind has no room for; the cycle in which the unit began its first
+    Of each fixed-function unit that the draw passed, by name (chips.draw_units): `busy_cycles`, at work, and
+    `blocked_cycles`, with an item for which the next buffer has no room; the cycle in which the unit began its first
     item, and that by which the last one had left it.
 
     waves: SHADER_WAVE, every warp of the draw's shaders as they were dispatched. work: what the draw asked of the
-    units, by the amounts of chips.draws.COSTS, and `state_changes`. traffic: of each unit that may access memory.
+    units, by the amounts of chips.draw_units.COSTS, and `state_changes`. traffic: of each unit that may access memory.
     """
 
     start_cycle: int
@@ -98,5 +99,5 @@ class LaunchTiming:
     causes: np.ndarray
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
-    extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to go on from here
+    extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to continue from here
     draw: DrawTiming | None = None  # of the draw that it is the first shader of

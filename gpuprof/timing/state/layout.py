@@ -1,36 +1,33 @@
 """The state of a simulated GPU: record layouts, and what their fields mean.
 
 Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known
-yet: it stands for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
+yet: it refers to load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
 are served. Ports count in ticks, 64 to the cycle, since some are busy for a fraction of one.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.chips.fields import FIELDS
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
-from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
+from gpuprof.tables.blocks import BLOCK_COUNTERS
 from gpuprof.tables.table import SUM
 
-QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
+QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
-N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
+N_GROUPS = 8  # of a warp's asynchronous copies that are distinguished; older ones count as one. Also of multiplications
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
 QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
 NOT_YET = -(1 << 50)  # in ticks, before all else
 BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
-SECTOR_NBYTES = 32  # what caches and memory are asked for
+SECTOR_NBYTES = 32  # of a request to caches and memory
 # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 N_BUCKETS = 4096
 
@@ -59,14 +56,14 @@ REASON_OF_CLASS = np.array(
 #    +---------------------------+--------+-------+
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
-# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places
-# that other warps read: the warp's age plus one.
+# The cause that ends a stall: the instruction's number, its kind (isa.causes), and two flags. Where other warps read
+# it, the field `warp` has the warp's age plus one.
 #
 #     63        32  30  29    28      24 23                  0
 #    +-----------+---+-------+----------+---------------------+
-#    | who       | o | conf. | kind     | instruction         |
+#    | warp      | o | conf. | kind     | instruction         |
 #    +-----------+---+-------+----------+---------------------+
-CAUSE_KIND_SHIFT, CAUSE_WHO_SHIFT = 24, 32
+CAUSE_KIND_SHIFT, CAUSE_WARP_SHIFT = 24, 32
 CAUSE_PC_MASK, CAUSE_KIND_MASK, CONFLICT, OTHER = (1 << 24) - 1, 31 << 24, 1 << 29, 1 << 30
 CAUSE_MASK = CAUSE_PC_MASK | CAUSE_KIND_MASK | CONFLICT
 # A row of the table of causes has the stalled instruction, from bit 37 on, and the reason above its cause.
@@ -91,14 +88,14 @@ INSTRUCTION = np.dtype(
         ("is_local", "i4"),
         ("slots", "i4"),
         ("chain", "i4"),  # cycles between slots
-        ("slots_apart", "i4"),  # from one slot that uses the port to the next
+        ("slot_interval", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
         ("lane_turns", "i4"),  # whether lanes of an atomic on one word of shared memory take turns, 1 or 0
         ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
-        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
+        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not show conflicts
         ("result_class", "i4"),
         ("port", "i4"),
         ("bypass_kind", "i4"),  # place in bypass.KINDS
@@ -117,7 +114,7 @@ INSTRUCTION = np.dtype(
         ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
         ("even", "i4"),  # register words that it reads from the bank of even registers
         ("odd", "i4"),
-        ("even_left", "i4"),  # of these, what the reuse cache lacks behind the instruction before
+        ("even_left", "i4"),  # of these, the words that the reuse cache lacks after the preceding instruction
         ("odd_left", "i4"),
         ("line", "i8"),  # instruction cache line
     ],
@@ -142,7 +139,7 @@ WARP = np.dtype(
         ("last_gone", "i4"),  # cause: the store that was on its way last
         ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
         ("longest", "i8"),
-        ("who", "i8"),  # it, in causes
+        ("cause_warp", "i8"),  # its age, as a cause has it
         ("barrier", "i4"),  # it waits at
         ("alias", "i4"),  # 1: a folded instruction copied a token
         ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
@@ -353,8 +350,8 @@ FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], alig
 # Samples of a grid on an SM.
 LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
 
-# What warps of a grid do in a bin of its time (units/activity.py): the rate of it changes by so much, and so much of it
-# is in the bin beside what goes on from before.
+# The activity of a grid's warps in a bin of its time (units/activity.py): the change of its rate, and the part in the
+# bin in addition to activity that continues from earlier bins.
 ACTIVITY = np.dtype([("change", "i8"), ("area", "i8")])
 
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
@@ -365,8 +362,8 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
-# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too.
-# An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
+# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too. An
+# entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 
 # A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
@@ -408,10 +405,10 @@ LOAD_RECORD = np.dtype(
 # Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
 BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
 
-# What the fixed-function units do for draws (units/pipeline.py): items pass the columns of their series one after the
-# other, each in the order of its series. Rows of a series' items follow those of the series before it. In the column
-# WARPS, an item is a block of a grid. FED and RETIRED take no time: items are brought to the shader, and leave it, in
-# their order.
+# The work of the fixed-function units for draws (units/draw_pipeline.py): items pass the columns of their series one
+# after the other, each in the order of its series. Rows of a series' items follow those of the series before it. In the
+# column WARPS, an item is a block of a grid. FED and RETIRED take no time: items are brought to the shader, and leave
+# it, in their order.
 WARPS, FED, RETIRED = "warps", "fed", "retired"
 SERIES = {
     "vertex": ("fetch", WARPS, RETIRED),
@@ -429,9 +426,9 @@ ITEM = np.dtype(
         ("draw", "i8"),
         ("series", "i8"),  # its place in SERIES
         ("is_shaded", "i8"),  # 0: it passes the shader by
-        ("needs", "i8"),  # row of the last item, of another series, that must be done before it; -1: the command alone
-        # Row of the last item that needs this one and none behind it, or one before this: with the begin of that, this
-        # one's place in the buffer behind its series is free. -1: it always is.
+        ("needs", "i8"),  # row of the last item, of another series, that must be done before it; -1: only the command
+        # Row of the last item that needs this one and none after it, or one before this: when that begins, this one's
+        # place in the buffer after its series is free. -1: it always is.
         ("frees", "i8"),
     ]
 )
@@ -450,9 +447,9 @@ PASSAGE = np.dtype(
 COLUMN = np.dtype(
     [
         ("next", "i8"),  # row of the item that comes next
-        ("end", "i8"),  # and behind the last one of the series
+        ("end", "i8"),  # and after the last one of the series
         ("tick", "i8"),  # when the item before left
-        # Column that takes items from the buffer behind this one. -1: another series does; this one: the L2 does, with
+        # Column that takes items from the buffer after this one. -1: another series does; this one: the L2 does, with
         # its answer.
         ("taker", "i8"),
         ("asked", "i8"),  # row of the next item whose accesses are to be served
@@ -574,7 +571,7 @@ BATCH_NUMBERS = (
     "mode",  # of the trace cell, place in sampling.MODES
     "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
     "partitions_in_scope",
-    "with_counters",  # 1: a row of counters stands beside the samples of a cycle
+    "with_counters",  # 1: a row of counters is recorded with the samples of a cycle
     "counts_blocks",  # 1: a row of counters for each block
     "counts_warps",  # 1: and for each warp
     "row_room",  # a quantum may start with this many rows of either, at most
@@ -613,103 +610,4 @@ CONSTANTS = (
     "n_series",
     "n_columns",
     "n_asking",
-)
-
-
-class Table(NamedTuple):
-    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its
-    columns.
-    """
-
-    dtype: np.dtype
-    columns: str = ""
-
-
-WORD, SHORT = np.dtype([("value", "i8")]), np.dtype([("value", "i4")])
-TABLES = {
-    "inst": Table(INSTRUCTION),
-    "dep": Table(SHORT),
-    "first_of_block": Table(SHORT),
-    "grid": Table(GRID),
-    "edge": Table(EDGE),
-    "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
-    "loss": Table(LOSS, "sms"),  # by grid
-    "warp": Table(WARP),
-    "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
-    "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
-    "second": Table(WORD, "n_registers"),  # by warp: the earlier entry of registers that were joined
-    "maker": Table(SHORT, "n_registers"),  # by warp: the causes of those
-    "second_maker": Table(SHORT, "n_registers"),
-    "cause": Table(SHORT, "n_classes"),  # by warp: what ends what keeps it from issuing
-    "blame": Table(BLAME),
-    "blame_latest": Table(SHORT, "n_reasons"),  # by instruction: the row that was used last
-    "blame_bucket": Table(SHORT),  # by hash: the first row
-    "blocked": Table(WORD),  # warps that wait for the quantum's requests
-    "part": Table(PARTITION),
-    "lane": Table(LANE, "warps_per_partition"),  # by partition
-    "port": Table(PORT, "n_ports"),  # by partition
-    "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
-    "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
-    "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
-    "mio_queue": Table(WORD, "mio_queue_depth"),  # and the others
-    "sm": Table(SM),
-    "block": Table(BLOCK),
-    "waited": Table(WORD, "n_waits"),  # by warp: its stalled cycles by kind
-    "over": Table(SHORT),  # block slots whose blocks have ended in this quantum
-    "block_row": Table(BLOCK_COUNTERS.dtype),
-    "warp_row": Table(WARP_COUNTERS.dtype),
-    "arrived": Table(SHORT, "n_barriers"),  # by block slot
-    "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
-    "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
-    "bypass": Table(WORD, "n_kinds"),  # by reader and maker
-    "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
-    "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
-    "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
-    "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
-    "activity": Table(ACTIVITY, "n_activities"),  # by grid and bin
-    "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
-    "stalls": Table(WORD),
-    "l0_tag": Table(WORD, "l0i_lines"),  # by partition
-    "l0_ready": Table(WORD, "l0i_lines"),
-    "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
-    "l1i_ready": Table(WORD, "l1i_lines"),
-    "constant_tag": Table(WORD, "constant_places"),  # by SM: of operands, then of loads
-    "constant_ready": Table(WORD, "constant_places"),
-    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
-    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
-    "l1_tag": Table(WORD),
-    "l1_use": Table(WORD),
-    "l1_line": Table(L1_LINE),
-    "miss_free": Table(WORD, "l1_mshrs"),  # by SM
-    "l2_tag": Table(WORD),
-    "l2_use": Table(WORD),
-    "l2_line": Table(L2_LINE),
-    "slice_tick": Table(WORD),
-    "l2_copy": Table(WORD),
-    "tlb": Table(TRANSLATION, "tlb_entries"),  # by SM
-    "tlb_hint": Table(SHORT, "n_tlb_hints"),  # by SM
-    "l2_tlb": Table(TRANSLATION),
-    "channel_tick": Table(WORD),
-    "channel_turn": Table(WORD),
-    "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
-    "request": Table(REQUEST),
-    "load": Table(LOAD_RECORD),
-    "bucket": Table(SHORT),  # first request of each cycle
-    "record": Table(WIDE.dtype),
-    "counted": Table(SAMPLED_COUNTERS.dtype),
-    "gate": Table(GATE),  # by grid
-    "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
-    "draw": Table(DRAW),
-    "before": Table(WORD, "n_series"),  # by draw: row of the last item of each series before it, -1: there is none
-    "item": Table(ITEM),
-    "passage": Table(PASSAGE, "n_columns"),  # by item
-    "column": Table(COLUMN, "n_columns"),  # by series
-    "unit_access": Table(UNIT_ACCESS),  # by unit, item and line
-    "unit_traffic": Table(UNIT_TRAFFIC, "n_asking"),  # by draw
-    "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
-    "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
-}
-MACHINE = np.dtype(
-    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]
-    + [(f"{name}_table", "i8") for name in TABLES]
 )

@@ -1,9 +1,9 @@
-"""The arrays of a simulated GPU, in a few named tuples, one per group of units.
+"""The state of a simulated GPU: its tables (machine_tables) as they are at power-on and for each batch of grids.
 
-A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
-rest is as new for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
-slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * block_slots +
-b.
+A `Machine` holds what lasts from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
+rest is as new for each batch of grids. Row numbers in the tables: partition p of SM s is number s * partitions + p,
+warp slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s *
+block_slots + b.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
@@ -24,133 +24,36 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
-from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
-from gpuprof.timing.state.cached_tables import KeptTables
+from gpuprof.timing.state.cached_tables import CachedTables, Programs
+from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles, round_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
-from gpuprof.timing.state.lengths import new_stall_rows
+from gpuprof.timing.state.machine_tables import (
+    GROUPS,
+    MACHINE,
+    TABLES,
+    Blame,
+    Cell,
+    Core,
+    Draws,
+    Fetch,
+    Memory,
+    Program,
+)
 from gpuprof.timing.state.occupancy import Occupancy
-from gpuprof.timing.state.programs import Programs
-from gpuprof.timing.state.rounds import round_cycles
-from gpuprof.timing.state.static import StaticProgram
-from gpuprof.timing.state.wait_masks import WAITS
+from gpuprof.timing.state.stall_tables import WAITS, new_stall_rows
+from gpuprof.timing.state.static_program import StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
 ROW_ROOM = 1 << 14  # rows of blocks, or of warps, between two calls
 
 
-class Program(NamedTuple):
-    inst: np.ndarray
-    dep: np.ndarray
-    first_of_block: np.ndarray
-
-
-class Core(NamedTuple):
-    grid: np.ndarray
-    edge: np.ndarray
-    presence: np.ndarray  # (grids, SMs)
-    loss: np.ndarray  # (grids, SMs)
-    warp: np.ndarray
-    until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
-    board: np.ndarray  # int64 (warps, registers): scoreboard entries
-    second: np.ndarray  # the same shape: further entries of joined registers
-    maker: np.ndarray  # int32, the same shape, as the next: the causes of both
-    second_maker: np.ndarray
-    cause: np.ndarray  # int32 (warps, N_CLASSES)
-    part: np.ndarray
-    lane: np.ndarray  # (partitions, warps of a partition)
-    port: np.ndarray  # (partitions, N_PORTS)
-    queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
-    queued: np.ndarray  # the same shape: what they are, as causes
-    l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
-    mio_queue: np.ndarray  # int64 (partitions, depth): when the last other memory instructions are
-    sm: np.ndarray
-    block: np.ndarray
-    arrived: np.ndarray  # int32 (block slots, barriers)
-    begun: np.ndarray  # int64, the same shape
-    round: np.ndarray  # int64 (warps,)
-    bypass: np.ndarray  # int64 (readers, makers)
-    ended: np.ndarray  # int32 (block slots, memory barriers)
-    landed: np.ndarray  # int64, the same shape
-    lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
-    blocked: np.ndarray  # int64: warps that wait for the quantum's requests
-    ledger: np.ndarray  # int64 (instructions, N_REASONS)
-    activity: np.ndarray  # layout.ACTIVITY (grids * bins_of(grids), N_ACTIVITIES)
-    stall_row: np.ndarray  # int32, the same shape
-    stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
-
-
-class Fetch(NamedTuple):
-    l0_tag: np.ndarray  # int64 (partitions, lines)
-    l0_ready: np.ndarray
-    l1i_tag: np.ndarray  # int64 (SMs, lines)
-    l1i_ready: np.ndarray
-    constant_tag: np.ndarray  # int64 (SMs, lines of operands and of loads)
-    constant_ready: np.ndarray
-    constant_l15_tag: np.ndarray  # int64 (SMs, lines)
-    constant_l15_ready: np.ndarray
-
-
-class Memory(NamedTuple):
-    l1_tag: np.ndarray  # int64 (SMs * lines,)
-    l1_use: np.ndarray
-    l1_line: np.ndarray
-    miss_free: np.ndarray  # int64 (SMs, miss registers)
-    l2_tag: np.ndarray
-    l2_use: np.ndarray
-    l2_line: np.ndarray
-    l2_copy: np.ndarray
-    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
-    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
-    l2_tlb: np.ndarray
-    slice_tick: np.ndarray
-    channel_tick: np.ndarray
-    channel_turn: np.ndarray  # int64 (channels,): sectors written since the bus turned, times two; 1: others were read
-    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
-    request: np.ndarray
-    load: np.ndarray
-    bucket: np.ndarray  # int32: first request of each cycle
-
-
-class Cell(NamedTuple):
-    record: np.ndarray
-    counted: np.ndarray
-    gate: np.ndarray  # layout.GATE (grids,)
-    watched: np.ndarray  # int32 (grids, SMs)
-    leaves: np.ndarray  # int64: when each record leaves its FIFO
-    fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
-    waited: np.ndarray  # int64 (warps, kinds of waits)
-    over: np.ndarray  # int32 (block slots,)
-    block_row: np.ndarray  # tables.blocks.BLOCK_COUNTERS
-    warp_row: np.ndarray  # tables.blocks.WARP_COUNTERS
-
-
-class Blame(NamedTuple):
-    """The table of causes, a hash with chains. Row 0 is empty, and places without a row have its number."""
-
-    blame: np.ndarray
-    blame_latest: np.ndarray  # int32 (instructions, N_REASONS)
-    blame_bucket: np.ndarray  # int32 (hashes,), a power of two
-
-
-class Draws(NamedTuple):
-    """What the fixed-function units do (timing.draws)."""
-
-    draw: np.ndarray
-    before: np.ndarray  # int64 (draws, N_SERIES)
-    item: np.ndarray
-    passage: np.ndarray  # layout.PASSAGE (items, N_COLUMNS)
-    column: np.ndarray  # layout.COLUMN (N_SERIES, N_COLUMNS)
-    unit_access: np.ndarray  # layout.UNIT_ACCESS
-    unit_traffic: np.ndarray  # layout.UNIT_TRAFFIC (draws, N_ASKING)
-
-
 class State(NamedTuple):
-    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
+    """All tables of TABLES, and the machine's record, which holds their addresses once `link` has put them
     there.
     """
 
-    machine: np.ndarray  # layout.MACHINE (1,)
+    machine: np.ndarray  # MACHINE (1,)
     program: Program
     core: Core
     fetch: Fetch
@@ -159,19 +62,19 @@ class State(NamedTuple):
     causes: Blame
     draws: Draws
 
-    def link(self, known: KeptTables) -> "State":
+    def link(self, known: CachedTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        self.machine.view(np.int64)[TABLE_PLACES] = [
+        self.machine.view(np.int64)[TABLE_INDEXES] = [
             known.address(name, table) for group in self[1:] for name, table in zip(group._fields, group, strict=True)
         ]
         return self
 
 
 class Constants(NamedTuple):
-    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `words`,
-    int64, are a layout.MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
+    """Tables that all batches of a GPU share: they follow only from the chip, and nothing writes to them. `words`,
+    int64, are a MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
     """
 
     words: np.ndarray
@@ -186,7 +89,7 @@ class Machine:
     chip: Chip
     constants: Constants
     programs: Programs
-    tables: KeptTables
+    tables: CachedTables
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -217,7 +120,7 @@ def power_on(chip: Chip) -> Machine:
         chip,
         constants_of(chip),
         Programs(chip),
-        KeptTables(chip.sms),
+        CachedTables(chip.sms),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -237,8 +140,8 @@ def power_on(chip: Chip) -> Machine:
         ),
     )
     for name, table in (*fetch._asdict().items(), *vars(machine).items()):
-        if name in layout.TABLES:
-            machine.tables.keep(name, table)
+        if name in TABLES:
+            machine.tables.store(name, table)
     return machine
 
 
@@ -265,12 +168,12 @@ def page_bits(nbytes: int) -> int:
 
 
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
-    """Sets of the L1 that remain beside the shared memory that a full SM needs."""
+    """Sets of the L1 that remain besides the shared memory that a full SM needs."""
     return sets_of_l1(chip.l1_nbytes, chip.l1_shared_pool, carve_out(chip, occupancy), chip.l1_ways)
 
 
 def sets_of_l1(l1_nbytes, l1_shared_pool, shared_nbytes, l1_ways):
-    """Sets of the L1 beside so much shared memory; in compiled code, too."""
+    """Sets of the L1 that remain besides so much shared memory; in compiled code, too."""
     return max(1, (l1_nbytes - l1_shared_pool * shared_nbytes) // LINE_NBYTES // l1_ways)
 
 
@@ -288,13 +191,13 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
     chip = machine.chip
     partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
     slots = chip.sms * block_slots(chip, has_draws)
-    of_sms, whole, scratch = machine.tables.of_sms, machine.tables.whole, machine.tables.scratch
+    of_sms, rebuilt, scratch = machine.tables.of_sms, machine.tables.rebuilt, machine.tables.scratch
     return Core(
         grid=grids,
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
-        # the last is nobody: whom stores of sample records report to
+        # the last is no warp: stores of sample records report to it
         warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
         until=of_sms("until", (warps, layout.N_CLASSES), np.int64),
         board=of_sms("board", (warps, program.n_registers), np.int64),
@@ -302,14 +205,14 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         maker=of_sms("maker", (warps, program.n_registers), np.int32),
         second_maker=of_sms("second_maker", (warps, program.n_registers), np.int32),
         cause=of_sms("cause", (warps, layout.N_CLASSES), np.int32),
-        part=whole("part", lambda: new_partitions(chip)),
+        part=rebuilt("part", lambda: new_partitions(chip)),
         lane=of_sms("lane", (partitions, chip.warps_per_partition), layout.LANE, wake=NEVER, age=-1),
         port=of_sms("port", (partitions, layout.N_PORTS), layout.PORT, issued=-1),
         queue=of_sms("queue", (partitions, chip.queue_depth), np.int64),
         queued=of_sms("queued", (partitions, chip.queue_depth), np.int64),
         l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
         mio_queue=of_sms("mio_queue", (partitions, chip.mio_queue_depth), np.int64),
-        sm=whole("sm", lambda: new_sms(chip)),
+        sm=rebuilt("sm", lambda: new_sms(chip)),
         block=of_sms("block", (slots,), layout.BLOCK, grid=-1),
         arrived=of_sms("arrived", (slots, N_BARRIERS), np.int32),
         begun=of_sms("begun", (slots, N_BARRIERS), np.int64),
@@ -370,7 +273,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_tick=machine.channel_tick,
         channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
-        # the one behind the last is of units that are no SM's
+        # the one after the last is of units that belong to no SM
         request=scratch("request", (requests + 1,), layout.REQUEST),
         load=scratch("load", (accesses,), layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
@@ -378,19 +281,19 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
 
 
 def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_draws: bool) -> Cell:
-    """`filters`: of each grid."""
+    """Makes the tables of the trace cells for a batch. `filters`: of each grid."""
     chip, scratch = machine.chip, machine.tables.scratch
     warps, slots = chip.sms * chip.warp_slots, chip.sms * block_slots(chip, has_draws)
-    room = sample_room(chip, sampling) + most_samples(chip, sampling)
+    capacity = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=scratch("record", (room,), WIDE.dtype),
-        counted=scratch("counted", (room if sampling.sampled_counters else 1,), SAMPLED_COUNTERS.dtype),
-        leaves=scratch("leaves", (room,), np.int64),
-        # The outlet numbers the places of all SMs anew.
+        record=scratch("record", (capacity,), WIDE.dtype),
+        counted=scratch("counted", (capacity if sampling.sampled_counters else 1,), SAMPLED_COUNTERS.dtype),
+        leaves=scratch("leaves", (capacity,), np.int64),
+        # The outlet renumbers the places of all SMs.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
         over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
@@ -403,7 +306,7 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
 
 
 def gate_row(filter: Filter) -> tuple[int, ...]:
-    """layout.GATE."""
+    """A row of layout.GATE from a filter."""
     return tuple(
         end
         for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles)
@@ -423,20 +326,20 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
 
 
 def constants_of(chip: Chip) -> Constants:
-    words = np.zeros(len(PLACES), np.int64)
+    words = np.zeros(len(MACHINE_INDEX), np.int64)
     enter(words, _chip_numbers(chip))
     return Constants(words, round_cycles(chip), bypass_cycles(chip))
 
 
-PLACES = {name: place for place, name in enumerate(layout.MACHINE.names)}
-assert layout.MACHINE.itemsize == 8 * len(PLACES)
-GROUPS = (Program, Core, Fetch, Memory, Cell, Blame, Draws)  # of tables, in the order of `State`
-TABLE_PLACES = np.array([PLACES[f"{name}_table"] for group in GROUPS for name in group._fields])  # of their addresses
+MACHINE_INDEX = {name: index for index, name in enumerate(MACHINE.names)}
+assert MACHINE.itemsize == 8 * len(MACHINE_INDEX)
+# The fields of MACHINE with the addresses of the tables.
+TABLE_INDEXES = np.array([MACHINE_INDEX[f"{name}_table"] for group in GROUPS for name in group._fields])
 
 
 def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
-    """Writes numbers into the words of a layout.MACHINE record: numpy is slow to look up, and to copy, many fields."""
-    words[[PLACES[name] for name in numbers]] = list(numbers.values())
+    """Writes numbers into the words of a MACHINE record: numpy is slow to look up, and to copy, many fields."""
+    words[[MACHINE_INDEX[name] for name in numbers]] = list(numbers.values())
 
 
 def _chip_numbers(chip: Chip) -> dict[str, int]:
@@ -493,7 +396,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
 def machine_record(
     machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
 ) -> np.ndarray:
-    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    """A MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
     numbers = {
         "period_cycles": sampling.period_cycles,
@@ -528,7 +431,7 @@ def machine_record(
     }
     words = machine.constants.words.copy()
     enter(words, numbers)
-    return words.view(layout.MACHINE)
+    return words.view(MACHINE)
 
 
 def ns_ticks(chip: Chip, nanoseconds: float) -> int:

@@ -4,7 +4,7 @@
 1.1 A value packed from two loads waits for both. Integer multiplies take half of an FMA pipe that is 32 lanes
     wide (h200). Volatile, relaxed and acquire loads beyond a block pass the L1 by.
 1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate.
-    cp.async takes the banks that it writes to. Barriers whose number is in a register are told apart.
+    cp.async takes the banks that it writes to. Barriers whose number is in a register are distinguished.
 2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane
     of shared memory.
     A launch starts launch_cycles after what it waits for; streams run at the same time, and grids share the SMs by what
@@ -21,16 +21,16 @@
     What waits for a grid's end, or for room in a full pool, sees it at one time, whichever SM is simulated first.
     Counted loops are done four turns at a time, where ptxas does so.
     Blocks take 250 to 400 cycles to follow each other, and a warp that ends need not hear of its stores, only see them
-    go: as gpu-stream tells of five cards. Divisions and roots of doubles take the path that ptxas' code has. Shared
+    go: as gpu-stream shows for five cards. Divisions and roots of doubles take the path that ptxas' code has. Shared
     memory takes two cycles an access where the load/store unit has 16 lanes (rtx3090).
-3.0 Held against published times of whole kernels and against samples of real cards.
+3.0 Compared with published times of complete kernels and with samples of real cards.
     A sector that a store writes in part costs the L2 a read and a write, and HBM a fill; HBM fetches 64 bytes. A miss
     goes to its home half of the L2, and its DRAM channel follows from a hash. Sums of floats to one word take 3.13
     cycles a lane.
     Shared loads of 8 and 16 bytes take half the passes where lanes agree in pairs. Constants have caches and a unit of
     their own, and cold ones come from the L2. A warp's arrival at a barrier takes a turn in the load/store unit.
-    `cycles` of a launch have what ncu counts beside its blocks.
-    Global accesses wait in a second, deeper queue behind the address unit. Branches and places where lanes meet hold up
+    `cycles` of a launch have what ncu counts besides its blocks.
+    Global accesses wait in a second, deeper queue after the address unit. Branches and places where lanes meet hold up
     what follows. A narrow fp64 unit, the transcendental unit and special registers are waited for as cards' samples
     show it.
     Loops of a known number of turns are written out, and registers are given out, as ptxas does.

@@ -17,7 +17,7 @@ class Occupancy(NamedTuple):
     limiter: str
     warps_per_block: int
     shared_nbytes_per_block: int  # as allocated
-    limits: dict[str, int]  # blocks per SM by each resource alone
+    limits: dict[str, int]  # blocks per SM by each single resource
 
 
 def occupancy(
@@ -27,10 +27,10 @@ def occupancy(
     not limited. Raises UsageError when not even one does, saying what is too large.
     """
     _check(chip, function, block_threads, dynamic_shared_nbytes)
-    asked = function.shared_nbytes + dynamic_shared_nbytes
-    warps, shared = -(-block_threads // chip.warp_lanes), allocated_shared_nbytes(chip.values, asked)
+    requested = function.shared_nbytes + dynamic_shared_nbytes
+    warps, shared = -(-block_threads // chip.warp_lanes), allocated_shared_nbytes(chip.values, requested)
     numbers = {**chip.values, "max_blocks": chip.warp_slots} if of_draw else chip.values
-    limits = block_limits(numbers, block_threads, function.registers, asked)
+    limits = block_limits(numbers, block_threads, function.registers, requested)
     limiter = min(limits, key=limits.__getitem__)
     if limits[limiter] == 0:
         need = (

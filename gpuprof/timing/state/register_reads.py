@@ -1,9 +1,9 @@
-"""The words that an instruction reads from the two banks of the register file, and what the reuse cache saves of them.
+"""The words that an instruction reads from the two banks of the register file, and those that the reuse cache saves.
 
-Even registers are in one bank, odd ones in the other, uniform ones in neither. An operand place of a partition keeps
-the word that it read last, until the next instruction is issued: who follows in the same warp and names the same
-register in the same place does not read it again. From: Huerta et al., MICRO 2025, and the order and the reuse flags of
-ptxas' code.
+Even registers are in one bank, odd ones in the other, uniform ones in neither. An operand slot of a partition caches
+the word that it read last, until the next instruction is issued: an instruction that follows in the same warp and names
+the same register in the same slot does not read it again. From: Huerta et al., MICRO 2025, and the order and the reuse
+flags of ptxas' code.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gpuprof.isa.encoding import Instruction, reads
 
 PIPES = frozenset(("alu", "fma", "half"))  # memory reads its operands later; longer operations have time to read theirs
-PLACES = ("a", "b", "c", "e")
+SLOTS = ("a", "b", "c", "e")
 
 
 class Reads(NamedTuple):
@@ -25,24 +25,24 @@ NONE = Reads(0, 0, 0, 0)
 
 
 def register_reads(decoded: list[Instruction], starts: frozenset[int], first_uniform: list[int]) -> list[Reads]:
-    """Of each instruction of a program, whose basic blocks begin at `starts`. first_uniform: the number from which on
-    the registers of each instruction are uniform ones.
+    """The register reads of each instruction of a program, whose basic blocks begin at `starts`. first_uniform: the
+    number from which on the registers of each instruction are uniform ones.
     """
-    found: list[Reads] = []
-    kept: set[tuple[str, int]] = set()
+    all_reads: list[Reads] = []
+    cached: set[tuple[str, int]] = set()
     for index, instruction in enumerate(decoded):
         if index in starts:
-            kept = set()
+            cached = set()
         if instruction.op.slots == 0:
-            found.append(NONE)
+            all_reads.append(NONE)
             continue
-        # An operation that ptxas expands reads in each of its slots, nobody knows what.
+        # An operation that ptxas expands reads in each of its slots; which registers is unknown.
         reads_now = instruction.op.pipe in PIPES and instruction.op.slots == 1
         words = _words(instruction, first_uniform[index]) if reads_now else set()
-        left = words - kept
-        found.append(Reads(*_by_bank(words), *_by_bank(left)))
-        kept = words
-    return found
+        left = words - cached
+        all_reads.append(Reads(*_by_bank(words), *_by_bank(left)))
+        cached = words
+    return all_reads
 
 
 def _words(instruction: Instruction, first_uniform: int) -> set[tuple[str, int]]:
@@ -53,10 +53,10 @@ def _words(instruction: Instruction, first_uniform: int) -> set[tuple[str, int]]
             continue
         width = 2 if operand.file == "D" else 1  # Dn is the pair of R2n and R2n+1
         first = operand.index * width
-        for place in PLACES:
-            if getattr(instruction, place) == operand.index:
-                words |= {(place, register) for register in range(first, first + operand.count * width)}
-    return {(place, register) for place, register in words if register < first_uniform}
+        for slot in SLOTS:
+            if getattr(instruction, slot) == operand.index:
+                words |= {(slot, register) for register in range(first, first + operand.count * width)}
+    return {(slot, register) for slot, register in words if register < first_uniform}
 
 
 def _by_bank(words: set[tuple[str, int]]) -> tuple[int, int]:

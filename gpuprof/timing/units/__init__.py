@@ -3,9 +3,11 @@
 The room is flat on purpose: the SM's units, the memory's and the grid's call each other (a scheduler the load/store
 unit, the load/store unit the L1, the L1 the L2, the L2 what wakes a warp), so every split of it has circles.
 
-    issue      scheduler scoreboard fetch follow barrier mbarrier copies multiply retire
-    memory     lsu l1 l2 tlb dram cache served
-    blocks     pool room distributor
-    accounts   ledger blame reasons events
-    sampler    sampler gate fifo counted
+    issue      scheduler scoreboard register_file instruction_fetch trace_cursor
+               barrier mbarrier async_copies wgmma retire
+    memory     lsu l1 l2 tlb dram set_associative arrivals stage_units
+    blocks     pool sm_resources distributor
+    draws      draw_pipeline draw_traffic
+    accounts   ledger cause_ledger activity per_block warp_state events
+    sampler    sampler sample_filter fifo counter_record
 """

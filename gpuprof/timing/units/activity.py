@@ -1,15 +1,16 @@
-"""What warps do over time: cycles by stall reason, and cycles in which an SM has warps, in bins of a grid's time.
+"""The activity of warps over time: cycles by stall reason, and cycles in which an SM has warps, in bins of a grid's
+time.
 
-A stall may be long and bins short, so each interval is entered at its two ends alone: the rate of what goes on rises in
-the bin of its begin and falls in that of its end, and both bins note what of it is theirs beside the rate that they
-start with (`state.activity` adds up). A bin is 2^bin_shift cycles; when a grid's time outgrows the bins, two become
-one.
+A stall may be long and bins short, so each interval is entered only at its two ends: the rate of activity rises in the
+bin of its begin and falls in that of its end, and both bins record their part of it in addition to the rate that they
+start with (`state.activity_bins` adds up). A bin is 2^bin_shift cycles; when a grid's time outgrows the bins, two
+become one.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.activity_bins import MOST_BINS
 from gpuprof.timing.state.layout import ACTIVE
-from gpuprof.timing.state.tables import activity_at, grid_at
+from gpuprof.timing.state.table_rows import activity_at, grid_at
 
 
 @inline_njit

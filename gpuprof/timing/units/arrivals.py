@@ -1,15 +1,17 @@
-"""What SMs and the fixed-function units ask the L2 for in a quantum, in the order in which it arrives."""
+"""The requests of SMs and fixed-function units to the L2 in a quantum, in the order in which they arrive."""
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_BUCKETS, QUANTUM
-from gpuprof.timing.state.tables import bucket_at, request_at
+from gpuprof.timing.state.table_rows import bucket_at, request_at
+from gpuprof.timing.units.draw_traffic import serve_units
 from gpuprof.timing.units.l2 import serve
-from gpuprof.timing.units.traffic import serve_units
 
 
 @call_njit
 def serve_requests(machine):
-    """Serves all requests of the quantum and tells the loads, stores and items of draws that wait for them."""
+    """Serves all requests of the quantum and enters their cycles in the loads, stores and items of draws that wait for
+    them.
+    """
     last = order_requests(machine)
     if machine.n_draws:
         last = max(last, QUANTUM - 1)

@@ -1,12 +1,12 @@
 """Block barriers, counted in warps.
 
-A warp's arrival takes its turn in the load/store unit, behind the accesses to memory that issued before it. A barrier
-opens when as many warps have arrived as it asks for, or all that still live. It opens `barrier_cycles` after
-the last arrival, and not before the round that begins with the first arrival is over (`rounds`). A block in which every
-live warp waits is released, whatever the warps wait at: the trace says that the program got past there. A warp that
-arrives in two halves looks like that.
+A warp's arrival passes the load/store unit after the accesses to memory that issued before it. A barrier opens when the
+requested number of warps has arrived, or all that still live. It opens `barrier_cycles` after the last arrival, and not
+before the round that begins with the first arrival is over (`latency_tables.round_cycles`). A block in which every live
+warp waits is released, whatever the warps wait at: the trace says that the program got past there. A warp that arrives
+in two halves looks like that.
 
-The cause of the others' wait is the instruction at which the last warp stood longest since its previous barrier.
+The cause of the others' wait is the instruction at which the last warp was held longest since its previous barrier.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ import numpy as np
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
-from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
-from gpuprof.timing.state.rounds import MOST_WARPS
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.latency_tables import MOST_WARPS
+from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WARP_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
+from gpuprof.timing.state.table_rows import (
     access_of,
     arrived_at,
     begun_at,
@@ -27,7 +27,7 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.blame import itself, latecomer, seen_by
+from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
 from gpuprof.timing.units.mbarrier import let_go
 from gpuprof.timing.units.scoreboard import hold, sleep
 
@@ -54,13 +54,13 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
         hold(machine, warp, BARRIER, NEVER)
     lanes = machine.warp_lanes
     # Thread counts take whole warps (docs/ptx.md, Order), and warps that have ended will never come.
-    wanted = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
+    expected = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
     arrived = np.int64(arrived_at(machine, w.block_slot, barrier).value)
-    if arrived >= wanted:
+    if arrived >= expected:
         arrived_at(machine, w.block_slot, barrier).value = 0
         begun = begun_at(machine, w.block_slot, barrier).value
-        # The published series (GB202) does not tell how much of the round is left when warps come far apart: here
-        # nothing but barrier_cycles.
+        # The published series (GB202) does not show how much of the round is left when arrivals are far from each
+        # other: here nothing but barrier_cycles.
         ready = max(cycle + machine.barrier_cycles, begun + round_at(machine, min(arrived, MOST_WARPS)).value)
         open_barrier(machine, w.block_slot, barrier, ready, cause)
     elif block.waiting >= block.live:
@@ -80,7 +80,7 @@ def take_turn(machine, warp, cycle):
 @call_njit
 def arrive_at_traced(machine, warp, waits, cycle):
     """`warp` arrives at a barrier whose number or thread count is in a register. The access record has the number as
-    `conflicts` and the count, in warps, as `uniform`. A warp of which no lane arrives (`lanes` 0) goes on.
+    `conflicts` and the count, in warps, as `uniform`. A warp of which no lane arrives (`lanes` 0) continues.
     """
     w = warp_at(machine, warp)
     record = access_of(w.access)
@@ -116,10 +116,10 @@ def open_all(machine, block_slot, cycle, cause):
 
 @call_njit
 def open_barrier(machine, block_slot, barrier, ready, cause):
-    """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which
-    itself waits for nobody.
+    """Lets the block's warps that wait at `barrier` continue at cycle `ready`. `cause` has the warp that completed it,
+    which itself does not wait.
     """
-    # A block's warps may stand in any warp slots of its SM (distributor.take_lane).
+    # A block's warps may be in any warp slots of its SM (distributor.take_lane).
     slots = machine.warp_slots
     first = block_slot // machine.block_slots * slots
     for warp in range(first, first + slots):
@@ -127,7 +127,7 @@ def open_barrier(machine, block_slot, barrier, ready, cause):
         waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot
         if waits and (barrier == ANY or w.barrier == barrier):
             w.ready = ready
-            if (cause ^ w.who) >> CAUSE_WHO_SHIFT:
+            if (cause ^ w.cause_warp) >> CAUSE_WARP_SHIFT:
                 w.hold_cause = seen_by(machine, warp, cause)
             block_at(machine, block_slot).waiting -= 1
             sleep(machine, warp, w.ready)

@@ -5,9 +5,9 @@ import numpy as np
 from gpuprof.isa.row import PIPES
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import N_PORTS, PORTS, SECTOR_NBYTES
-from gpuprof.timing.state.tables import counted_at, grid_at, part_at, port_at, presence_at, warp_at
+from gpuprof.timing.state.table_rows import counted_at, grid_at, part_at, port_at, presence_at, warp_at
 from gpuprof.timing.units.ledger import NOT_SELECTED
-from gpuprof.timing.units.reasons import holding_reasons, resident
+from gpuprof.timing.units.warp_state import holding_reasons, resident
 
 # The bit of each port's pipe; what needs no pipe keeps none busy.
 PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in PORTS], np.int64)
@@ -15,7 +15,7 @@ PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in
 
 @call_njit
 def write_counters(machine, sm, grid_index, cycle):
-    """A row of counters for `cycle`, whose issues are done, beside the records of the grid's warps."""
+    """Writes a row of counters for `cycle`, whose issues are done, in addition to the records of the grid's warps."""
     r = counted_at(machine, machine.n_counted)
     grid = grid_at(machine, grid_index)
     presence = presence_at(machine, grid_index, sm)

@@ -7,8 +7,8 @@ breadth-first over all SMs. Its warps go to the partitions with the most free wa
 
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.layout import CAUSE_WHO_SHIFT, EMPTY, NEVER, QUANTUM, STARTING, TICK_BITS
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.layout import CAUSE_WARP_SHIFT, EMPTY, NEVER, QUANTUM, STARTING, TICK_BITS
+from gpuprof.timing.state.table_rows import (
     arrived_at,
     block_at,
     board_at,
@@ -19,9 +19,9 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.units.draw_pipeline import advance, released_at, shading
 from gpuprof.timing.units.mbarrier import start_mbarriers
 from gpuprof.timing.units.per_block import begin_block, begin_warp
-from gpuprof.timing.units.pipeline import advance, released_at, shading
 from gpuprof.timing.units.pool import pick_head
 from gpuprof.timing.units.scoreboard import sleep
 from gpuprof.timing.units.sm_resources import blocks_that_fit_since, find_room, next_room, take
@@ -203,7 +203,7 @@ def start_warp(machine, grid, sm, slot, number, start):
         second_at(machine, wi, register).value = 0
     # Its age decides among warps that became ready in the same cycle (docs/model/instructions.md, Scheduler).
     lane_at(machine, w.partition, w.lane).age = machine.ages
-    w.who = (machine.ages + 1) << CAUSE_WHO_SHIFT
+    w.cause_warp = (machine.ages + 1) << CAUSE_WARP_SHIFT
     if machine.counts_warps:
         begin_warp(machine, wi)
     w.longest = 0

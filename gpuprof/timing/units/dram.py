@@ -9,8 +9,8 @@ counts as open when another one is, up to OPEN_ROWS of them.
 
 from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
-from gpuprof.timing.state.tables import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
-from gpuprof.timing.units.cache import fold_bits
+from gpuprof.timing.state.table_rows import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
+from gpuprof.timing.units.set_associative import fold_bits
 
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
 
@@ -29,12 +29,12 @@ def turned(machine, line, sectors):
     """Ticks that a line's channel needs to turn its bus before so many sectors are written: none but once a full queue
     of them, and none while nothing else is read.
     """
-    turn = channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
-    turn.value += 2 * sectors
-    if turn.value < 2 * QUEUE:
+    pending = channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
+    pending.value += 2 * sectors
+    if pending.value < 2 * QUEUE:
         return 0
-    ticks = (turn.value & 1) * machine.dram_turn_ticks
-    turn.value = 0
+    ticks = (pending.value & 1) * machine.dram_turn_ticks
+    pending.value = 0
     return ticks
 
 
@@ -51,24 +51,24 @@ def open_row(machine, channel, line, tick):
     """The tick in which a line's row was opened, or will be."""
     number = line // machine.dram_row_span
     bank = channel * machine.dram_banks + fold_bits(number) % machine.dram_banks
-    found, oldest, newest = -1, 0, 0
+    match, oldest, newest = -1, 0, 0
     for k in range(OPEN_ROWS):
         row = dram_row_at(machine, bank, k)
         if row.number == number:
-            found = k
+            match = k
         if row.opened < dram_row_at(machine, bank, oldest).opened:
             oldest = k
         if row.opened > dram_row_at(machine, bank, newest).opened:
             newest = k
     # FR-FCFS: requests of one row count as one visit while they come within the time of a full queue (docs/model.md,
-    # DRAM). A bank opens rows at least a row cycle (tRC) apart.
+    # DRAM). Between two rows that a bank opens there is at least a row cycle (tRC).
     opened = dram_row_at(machine, bank, newest).opened
-    if found < 0 or (found != newest and tick - dram_row_at(machine, bank, found).used > machine.dram_queue_ticks):
-        found = oldest if found < 0 else found
-        dram_row_at(machine, bank, found).number = number
-        dram_row_at(machine, bank, found).opened = max(tick, opened + machine.dram_row_cycle_ticks)
-    dram_row_at(machine, bank, found).used = tick
-    return dram_row_at(machine, bank, found).opened
+    if match < 0 or (match != newest and tick - dram_row_at(machine, bank, match).used > machine.dram_queue_ticks):
+        match = oldest if match < 0 else match
+        dram_row_at(machine, bank, match).number = number
+        dram_row_at(machine, bank, match).opened = max(tick, opened + machine.dram_row_cycle_ticks)
+    dram_row_at(machine, bank, match).used = tick
+    return dram_row_at(machine, bank, match).opened
 
 
 @inline_njit

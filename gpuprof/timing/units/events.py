@@ -3,7 +3,7 @@
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.sampling.triggers import BANK_CONFLICT, DIVERGENT_BRANCH, INST_ISSUED, L1_MISS, L2_MISS
 from gpuprof.timing.state.layout import QUANTUM
-from gpuprof.timing.state.tables import load_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import load_at, sm_at, warp_at
 
 
 @call_njit
@@ -24,7 +24,7 @@ def count_issue(machine, sm, warp, inst, executed, mask, cycle):
     elif executed and machine.trigger != L2_MISS:
         n = inst.events >> machine.trigger & 1
         if machine.trigger == DIVERGENT_BRANCH:
-            # A branch is divergent if some of its lanes go on next and others do not (docs/model/samples.md, Samples).
+            # A branch is divergent if some of its lanes run next and others do not (docs/model/samples.md, Samples).
             left = warp_at(machine, warp).mask & mask
             n &= left != 0 and left != mask
     if count(machine, sm, n) and s.next_sample != cycle:

@@ -4,7 +4,7 @@ request per line.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import (
     SECTOR_NUMBER_NBYTES,
     TOKEN,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     l1_line_at,
     l1_tag_at,
@@ -32,13 +32,13 @@ from gpuprof.timing.state.tables import (
     warp_at,
     word_at,
 )
-from gpuprof.timing.units.cache import expect, find, fold_bits, n_sectors, oldest
+from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest
 
 L1, PENDING = INDEX["l1"], INDEX["pending"]
 
 
 @call_njit
-def request(machine, sm, arrival, line, sectors, kind, target, place):
+def request(machine, sm, arrival, line, sectors, kind, target, detail):
     """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
     index = machine.n_requests
     r = request_at(machine, index)
@@ -48,7 +48,7 @@ def request(machine, sm, arrival, line, sectors, kind, target, place):
     r.sectors = sectors
     r.kind = kind
     r.target = target
-    r.place = place
+    r.place = detail
     r.sm = sm
     r.grid = machine.grid
     r.missing = 0
@@ -62,13 +62,15 @@ def request(machine, sm, arrival, line, sectors, kind, target, place):
             machine.l2_ways,
         )
         if machine.l2_far_cycles != machine.l2_near_cycles:
-            expect_copies(machine, line)
+            prefetch_copies(machine, line)
     return index
 
 
 @inline_njit
-def expect_copies(machine, line):
-    """The halves of the L2 will be asked for their copies of a line: what reads asks one of them, what writes both."""
+def prefetch_copies(machine, line):
+    """Prefetches the entries of both halves of the L2 for a line: reads look up their copies in one of them, writes in
+    both.
+    """
     first = fold_bits(line) % machine.copy_sets * COPY_WAYS
     prefetch(machine.l2_copy_table, first)
     prefetch(machine.l2_copy_table, machine.copy_sets * COPY_WAYS + first)
@@ -105,8 +107,8 @@ def line_mask(machine, first, end):
 
 @inline_njit
 def words_mask(machine, first, end):
-    """Like `line_mask`, for a store. It also gives the words of these sectors that the store leaves out, a bit for each
-    word of the line.
+    """The sectors that a store accesses, like `line_mask`, and the words of these sectors that the store leaves out, a
+    bit for each word of the line.
     """
     line = (word_at(first, 0).value & SECTOR_MASK) >> 2
     mask = 0
@@ -127,8 +129,8 @@ def send(machine, warp, inst, record, first, count, start, kind, target, cause):
     end = first + count * SECTOR_NUMBER_NBYTES
     while first < end:
         line, mask, missing, first = words_mask(machine, first, end)
-        place = atomic_ticks(machine, inst, record, n_sectors(mask), count) if kind == ATOMIC_REQUEST else -1
-        r = request_at(machine, request(machine, sm, start, line, mask, kind, target, place))
+        detail = atomic_ticks(machine, inst, record, n_sectors(mask), count) if kind == ATOMIC_REQUEST else -1
+        r = request_at(machine, request(machine, sm, start, line, mask, kind, target, detail))
         r.missing = missing
         r.slot = cause
 
@@ -193,26 +195,26 @@ def expect_load(machine, sm, first):
 
 @inline_njit
 def look_up(machine, sm, line, mask, start, index):
-    """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their
-    way arrive, or 0.
+    """Looks up one line of a load, and requests the sectors that miss from the L2. Returns the cycle in which sectors
+    already on their way arrive, or 0.
     """
     s = sm_at(machine, sm)
     base = sm * machine.l1_lines + fold_bits(line) % s.l1_sets * machine.l1_ways
-    place = find(machine.l1_tag_table, base, machine.l1_ways, line)
-    if place < 0:
-        place = oldest(machine.l1_use_table, base, machine.l1_ways)
-        l1_tag_at(machine, place).value = line + 1
-        l1_line_at(machine, place).valid = 0
-        l1_line_at(machine, place).pending = 0
-        l1_line_at(machine, place).pending_until = 0
+    way = find(machine.l1_tag_table, base, machine.l1_ways, line)
+    if way < 0:
+        way = oldest(machine.l1_use_table, base, machine.l1_ways)
+        l1_tag_at(machine, way).value = line + 1
+        l1_line_at(machine, way).valid = 0
+        l1_line_at(machine, way).pending = 0
+        l1_line_at(machine, way).pending_until = 0
     s.l1_use += 1
-    l1_use_at(machine, place).value = s.l1_use
-    entry = l1_line_at(machine, place)
+    l1_use_at(machine, way).value = s.l1_use
+    entry = l1_line_at(machine, way)
     if entry.pending_until <= start:
         entry.pending = 0
     arrives = 0
     if entry.pending & mask:
-        # The line was asked for in this quantum, and its cycle is known when the requests are served.
+        # The line was requested in this quantum, and its cycle is known when the requests are served.
         if entry.pending_until >= TOKEN:
             request(machine, sm, request_at(machine, entry.request).arrival, line, 0, MERGE, index, entry.request)
         else:
@@ -221,7 +223,7 @@ def look_up(machine, sm, line, mask, start, index):
     presence_at(machine, machine.grid, sm).l1_hits += n_sectors(mask & entry.valid)
     if missing:
         s.l1_misses += n_sectors(missing)
-        entry.request = request(machine, sm, start, line, missing, READ, index, place)
+        entry.request = request(machine, sm, start, line, missing, READ, index, way)
         # Valid at once, so that later loads do not ask again. `pending` makes them wait for the data.
         entry.valid |= missing
         entry.pending |= missing

@@ -9,7 +9,7 @@ from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, READ, TICK_BITS, TOKEN, WRITE
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
     l1_line_at,
@@ -24,10 +24,10 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.dram import read, write
 from gpuprof.timing.units.events import count_l2_misses
 from gpuprof.timing.units.per_block import asker_of
+from gpuprof.timing.units.set_associative import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.tlb import translated
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
@@ -73,7 +73,7 @@ def serve(machine, index):
 
 @inline_njit
 def in_order(machine, request):
-    """The cycle in which a read is back: what an L1 missed comes back in the order in which it was asked for."""
+    """The cycle in which a read is back: the misses of an L1 come back in the order of their requests."""
     s = sm_at(machine, request.sm)
     s.returned = max(s.returned, request.done)
     return s.returned
@@ -99,7 +99,7 @@ def reach_slice(machine, request):
     n = n_sectors(request.sectors)
     tick = max(request.arrival << TICK_BITS, s.noc_tick)
     s.noc_tick = tick + n * machine.noc_ticks
-    # A late translation delays this request alone: what it has reserved stays reserved (docs/model/memory.md, Address
+    # A late translation delays only this request: what it has reserved stays reserved (docs/model/memory.md, Address
     # translation).
     late = max(0, translated(machine, request) - (tick >> TICK_BITS))
     hashed = fold_bits(request.line)
@@ -151,8 +151,8 @@ def partial_ticks(machine, count, missing):
     partial = 0
     for k in range(4):
         partial += (missing >> 8 * k & 0xFF) != 0
-    whole = (count - partial) * machine.slice_ticks
-    return whole + machine.partial_request_ticks + partial * machine.partial_sector_ticks
+    complete = (count - partial) * machine.slice_ticks
+    return complete + machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
 @call_njit
@@ -176,23 +176,23 @@ def answer_cycles(machine, request, half, home):
 
 
 @call_njit
-def copies(machine, half, line, sectors, there):
-    """The sectors of a line that a half of the L2 had. From now on it has these, too (`there` 1) or no longer (0)."""
+def copies(machine, half, line, sectors, is_cached):
+    """The sectors of a line that a half of the L2 had. From now on it has these (`is_cached` 1) or no longer (0)."""
     first = (half * machine.copy_sets + fold_bits(line) % machine.copy_sets) * COPY_WAYS
-    place = first
-    while place < first + COPY_WAYS and l2_copy_at(machine, place).value >> 4 != line + 1:
-        place += 1
+    way = first
+    while way < first + COPY_WAYS and l2_copy_at(machine, way).value >> 4 != line + 1:
+        way += 1
     had = 0
-    if place < first + COPY_WAYS:
-        had = l2_copy_at(machine, place).value & 15
-        if not there:
-            l2_copy_at(machine, place).value = (line + 1) << 4 | (had & ~sectors)
-    elif there:
-        place -= 1  # the one that was read or written longest ago goes
-    if there:
-        while place > first:
-            l2_copy_at(machine, place).value = l2_copy_at(machine, place - 1).value
-            place -= 1
+    if way < first + COPY_WAYS:
+        had = l2_copy_at(machine, way).value & 15
+        if not is_cached:
+            l2_copy_at(machine, way).value = (line + 1) << 4 | (had & ~sectors)
+    elif is_cached:
+        way -= 1  # the one that was read or written longest ago goes
+    if is_cached:
+        while way > first:
+            l2_copy_at(machine, way).value = l2_copy_at(machine, way - 1).value
+            way -= 1
         l2_copy_at(machine, first).value = (line + 1) << 4 | had | sectors
     return had
 
@@ -203,14 +203,14 @@ def touch(machine, request, count, tick, way):
     cycles that this takes longer than from the average channel.
     """
     base = fold_bits(request.line) % machine.l2_sets * machine.l2_ways
-    place = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
-    if place < 0:
-        place = oldest(machine.l2_use_table, base, machine.l2_ways)
-        evict(machine, place, tick)
-        l2_tag_at(machine, place).value = request.line + 1
+    index = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
+    if index < 0:
+        index = oldest(machine.l2_use_table, base, machine.l2_ways)
+        evict(machine, index, tick)
+        l2_tag_at(machine, index).value = request.line + 1
     machine.l2_uses += 1
-    l2_use_at(machine, place).value = machine.l2_uses
-    entry = l2_line_at(machine, place)
+    l2_use_at(machine, index).value = machine.l2_uses
+    entry = l2_line_at(machine, index)
     sectors = request.sectors
     # A write fetches nothing: the sectors whose words it fills become valid (docs/model/memory.md, L2).
     missing = 0 if request.kind == WRITE else sectors & ~entry.valid
@@ -233,14 +233,14 @@ def touch(machine, request, count, tick, way):
     if request.kind != READ:
         entry.dirty |= sectors
     if request.missing:
-        sectors = whole_sectors(entry, sectors, request.missing)
+        sectors = complete_sectors(entry, sectors, request.missing)
     entry.valid |= sectors
     return arrives
 
 
 @inline_njit
 def fetched_with(machine, missing):
-    """The sectors that the DRAM is asked for when some are missing."""
+    """The sectors that are requested from the DRAM when some are missing."""
     if machine.fetch_sectors == 1:
         return missing
     if machine.fetch_sectors == 4:
@@ -250,16 +250,16 @@ def fetched_with(machine, missing):
 
 
 @call_njit
-def whole_sectors(entry, sectors, missing):
-    """The sectors that a store makes valid although it leaves out some words: alone, or with the words of earlier
+def complete_sectors(entry, sectors, missing):
+    """The sectors that a store makes valid although it leaves out some words: by itself, or with the words of earlier
     stores.
     """
     entry.words |= ~missing & spread(sectors)
-    whole = 0
+    complete = 0
     for k in range(4):
         if entry.words >> 8 * k & 0xFF == 0xFF:
-            whole |= 1 << k
-    return sectors & whole
+            complete |= 1 << k
+    return sectors & complete
 
 
 @inline_njit
@@ -269,13 +269,13 @@ def spread(sectors):
 
 
 @inline_njit
-def evict(machine, place, tick):
+def evict(machine, index, tick):
     """Frees a place; sectors that were written, in part or wholly, go to the DRAM. One that writes no single bytes
     gives first what stores have left out.
     """
-    entry = l2_line_at(machine, place)
+    entry = l2_line_at(machine, index)
     if entry.dirty:
-        line = l2_tag_at(machine, place).value - 1
+        line = l2_tag_at(machine, index).value - 1
         partial = entry.dirty & ~entry.valid
         if partial and not machine.dram_masks_writes:
             read(machine, line, n_sectors(partial), tick)

@@ -1,11 +1,11 @@
 """The stall ledger: every cycle of every resident warp goes to (instruction it waits to issue, first reason that
 holds).
 
-It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of
-each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected by
-how long the port that the instruction needs was busy in that time. Each part is one stall (see `lengths`). It is
-charged to what ended it, too (`blame`), and to the time in which it was (`activity`). Within one wait for a turn, what
-held the register file and the port stands before the cycles of not selected: their order is not known.
+It is updated lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends
+of each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected
+by how long the port that the instruction needs was busy in that time. Each part is one stall (see `stall_tables`). It
+is also charged to its cause (`cause_ledger`) and to the time in which it was (`activity`). Within one wait for an
+issue, cycles of the register file and the port precede those of not selected: their order is not known.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_CLASSES, PORT_LSU, REASON_OF_CLASS
-from gpuprof.timing.state.lengths import N_BINS, ROW
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.stall_tables import N_BINS, ROW
+from gpuprof.timing.state.table_rows import (
     cause_at,
     floor_log2,
     inst_at,
@@ -29,7 +29,7 @@ from gpuprof.timing.state.tables import (
     word_at,
 )
 from gpuprof.timing.units.activity import spend, spend_issue
-from gpuprof.timing.units.blame import blame, seen_by
+from gpuprof.timing.units.cause_ledger import blame, seen_by
 from gpuprof.timing.units.per_block import count_wait
 
 SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
@@ -57,7 +57,7 @@ def charge_issue(machine, warp, cycle):
     pc = w.pc
     at = w.last + 1
     if cycle > at:
-        # In the order of priority: a cycle that several classes hold goes to the first of them alone.
+        # In the order of priority: a cycle that several classes hold is charged only to the first of them.
         for c in range(N_CLASSES):
             end = min(until_at(machine, warp, c).value, cycle)
             if end > at:
@@ -75,17 +75,17 @@ def charge_issue(machine, warp, cycle):
 
 @call_njit
 def charge(machine, warp, reason, cause, begin, end):
-    """A stall of warp `warp` at the instruction that it is at, from cycle `begin` to `end`, is over: see `lengths` for
-    how it is counted, `blame` for its cause.
+    """Charges a stall of warp `warp` at its current instruction, from cycle `begin` to `end`: `stall_tables` describes
+    how it is counted, `cause_ledger` its cause.
     """
     cycles = end - begin
     spend(machine, np.int64(warp.grid), reason, begin, end)
     ledger_at(machine, warp.pc, reason).value += cycles
-    place = stall_row_at(machine, warp.pc, reason)
-    if place.value == 0:
+    row = stall_row_at(machine, warp.pc, reason)
+    if row.value == 0:
         machine.n_stall_rows += 1
-        place.value = machine.n_stall_rows
-    first = np.int64(place.value) * ROW
+        row.value = machine.n_stall_rows
+    first = np.int64(row.value) * ROW
     word_at(machine.stalls_table, first + min(floor_log2(cycles), N_BINS - 1)).value += 1
     longest = word_at(machine.stalls_table, first + N_BINS)
     longest.value = max(longest.value, cycles)

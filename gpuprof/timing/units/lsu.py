@@ -8,7 +8,7 @@ global memory, and one for all else.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import ON_CHIP, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, join_sectors
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
@@ -28,7 +28,7 @@ from gpuprof.timing.state.layout import (
     TOKEN,
     WRITE,
 )
-from gpuprof.timing.state.static import (
+from gpuprof.timing.state.static_program import (
     ATOMIC,
     BULK,
     CONSTANT,
@@ -41,7 +41,7 @@ from gpuprof.timing.state.static import (
     SHARED,
     STORE,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     access_of,
     block_at,
     grid_at,
@@ -59,15 +59,15 @@ from gpuprof.timing.state.tables import (
     warp_at,
     word_at,
 )
+from gpuprof.timing.units.async_copies import add_to_group, open_group
 from gpuprof.timing.units.barrier import open_all
-from gpuprof.timing.units.blame import itself, latecomer, seen_by
-from gpuprof.timing.units.cache import n_sectors
-from gpuprof.timing.units.copies import add_to_group, open_group
-from gpuprof.timing.units.fetch import constant_line
+from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
+from gpuprof.timing.units.instruction_fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
 from gpuprof.timing.units.mbarrier import end_phases, wait
 from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import write_class, write_results
+from gpuprof.timing.units.set_associative import n_sectors
 
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
@@ -83,27 +83,27 @@ def enter(machine, warp, cycle, ticks, conflict):
     address unit has passed it to the next one, which may have to make room.
     """
     part = part_at(machine, warp_at(machine, warp).partition)
-    place = mio_queue_at(machine, warp_at(machine, warp).partition, part.passed_mio % machine.mio_queue_depth)
+    slot = mio_queue_at(machine, warp_at(machine, warp).partition, part.passed_mio % machine.mio_queue_depth)
     part.passed_mio += 1
-    return enter_behind(machine, warp, cycle, ticks, conflict, place)
+    return enter_queue(machine, warp, cycle, ticks, conflict, slot)
 
 
 @call_njit
 def enter_l1(machine, warp, cycle, ticks, conflict):
-    """The same for an access to global memory, whose next queue is the L1's."""
+    """Passes an access to global memory, whose next queue is the L1's, through the address unit, like `enter`."""
     part = part_at(machine, warp_at(machine, warp).partition)
-    place = l1_queue_at(machine, warp_at(machine, warp).partition, part.passed_l1 % machine.l1_queue_depth)
+    slot = l1_queue_at(machine, warp_at(machine, warp).partition, part.passed_l1 % machine.l1_queue_depth)
     part.passed_l1 += 1
-    return enter_behind(machine, warp, cycle, ticks, conflict, place)
+    return enter_queue(machine, warp, cycle, ticks, conflict, slot)
 
 
 @inline_njit
-def enter_behind(machine, warp, cycle, ticks, conflict, place):
-    """`place` of the next queue has the cycle from which it is free, and gets that in which the access is served."""
+def enter_queue(machine, warp, cycle, ticks, conflict, slot):
+    """`slot` of the next queue has the cycle from which it is free, and gets that in which the access is served."""
     part = part_at(machine, warp_at(machine, warp).partition)
-    address = max(cycle, part.address_free, place.value)
+    address = max(cycle, part.address_free, slot.value)
     start = pass_on(machine, warp, address, ticks, conflict)
-    place.value = start
+    slot.value = start
     leave_queue(machine, warp, cycle, address, conflict)
     return start
 
@@ -231,7 +231,7 @@ def shared(machine, warp, inst, record, cycle, latency, result_class):
 
 @inline_njit
 def may_stay_on_chip(inst):
-    """Whether the trace says of an instruction's accesses what goes from one stage of a draw to the next."""
+    """True when the trace marks which of an instruction's accesses pass from one stage of a draw to the next."""
     return inst.operation <= STORE and (inst.kind == GLOBAL or inst.kind == GENERIC)
 
 
@@ -255,7 +255,7 @@ def reach_others(machine, warp, inst, lanes, start, cycle):
 
 @call_njit
 def wait_for_phase(machine, warp, inst, cycle):
-    """A wait at a memory barrier asks shared memory, then stands still if it must."""
+    """A wait at a memory barrier reads shared memory, then holds the warp if it must."""
     start = enter(machine, warp, cycle, TICKS, 0)
     write_served(machine, warp, inst, cycle, start, start + inst.latency, SHARED_MEMORY | warp_at(machine, warp).pc)
     if (
@@ -292,8 +292,8 @@ def bulk(machine, warp, inst, record, first, cycle):
         target = -1 - warp
     while first < end and machine.n_bulk < BULK_ROOM:
         line, mask, first = line_mask(machine, first, end)
-        place = n_sectors(mask) * machine.atomic_sector_ticks if kind == ATOMIC_REQUEST else -1
-        index = request(machine, sm, start, line, mask, kind, target, place)
+        detail = n_sectors(mask) * machine.atomic_sector_ticks if kind == ATOMIC_REQUEST else -1
+        index = request(machine, sm, start, line, mask, kind, target, detail)
         if target < 0:
             request_at(machine, index).slot = STORED | w.pc
         machine.n_bulk += 1
@@ -368,8 +368,8 @@ def global_memory(machine, warp, inst, record, first, cycle):
 
 @inline_njit
 def scattered(inst, record):
-    """Whether an access touches more sectors than its lanes' bytes fill, or its lanes compete for a word (in a copy:
-    for a bank of shared memory).
+    """True when an access has more sectors than its lanes' bytes fill, or its lanes compete for a word (in a copy: for
+    a bank of shared memory).
     """
     nbytes = np.int64(record.lanes) * inst.lane_nbytes
     return nbytes > 0 and (

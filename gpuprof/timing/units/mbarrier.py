@@ -10,17 +10,17 @@ another block, or two objects share a key.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, NEVER
-from gpuprof.timing.state.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
-from gpuprof.timing.units.blame import seen_by
+from gpuprof.timing.state.table_rows import access_of, block_at, ended_at, landed_at, lander_at, warp_at
+from gpuprof.timing.units.cause_ledger import seen_by
 from gpuprof.timing.units.scoreboard import hold, sleep
 
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
-FEWER = 128  # numbers of phases are kept modulo 256
+FEWER = 128  # numbers of phases are stored modulo 256
 
 
 @call_njit
@@ -34,16 +34,14 @@ def start_mbarriers(machine, slot):
 
 @call_njit
 def wait(machine, warp, cycle):
-    """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its
-    phase.
-    """
+    """Takes the wait's access record and holds the warp. Returns True when it is held until its phase is ended."""
     w = warp_at(machine, warp)
     record = access_of(w.access)
     w.access += ACCESS_NBYTES
     landed = np.int64(0)
     key = np.int64(record.conflicts)
     ahead = (ended_at(machine, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
-    # Counts are kept modulo 256: a difference of 128 and more means that the phase has not ended yet.
+    # Counts are stored modulo 256: a difference of 128 and more means that the phase has not ended yet.
     if record.lanes and ahead >= FEWER:
         w.barrier = N_BARRIERS + key
         block_at(machine, w.block_slot).waiting += 1
@@ -66,7 +64,7 @@ def waits_here(machine, warp, slot):
 
 @call_njit
 def end_phases(machine, slot, key, count, cycle, cause):
-    """Phases end at `cycle`: those who wait for the next one go on."""
+    """Ends phases at `cycle`: warps that wait for the next one continue."""
     ended_at(machine, slot, key).value += count
     if cycle >= landed_at(machine, slot, key).value:
         landed_at(machine, slot, key).value = cycle
@@ -88,10 +86,10 @@ def let_go(machine, slot, cycle, cause):
     """
     if block_at(machine, slot).copies:
         return True
-    found = False
+    any_released = False
     first = slot // machine.block_slots * machine.warp_slots
     for wi in range(first, first + machine.warp_slots):
         if waits_here(machine, wi, slot):
-            found = True
+            any_released = True
             end_phases(machine, slot, warp_at(machine, wi).barrier - N_BARRIERS, 1, cycle, cause)
-    return found
+    return any_released

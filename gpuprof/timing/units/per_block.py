@@ -1,11 +1,12 @@
-"""Exact counters of blocks and warps: a row for each that has ended, where somebody asks for them.
+"""Exact counters of blocks and warps: a row for each that has ended, where they are requested.
 
-A block's requests are served when the quantum ends, so its row comes behind that; until then its slot is not taken
+A block's requests are served when the quantum ends, so its row follows after that; until then its slot is not taken
 again.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.stall_tables import WAIT_OF_REASON, WAITS
+from gpuprof.timing.state.table_rows import (
     block_at,
     block_row_at,
     grid_at,
@@ -16,7 +17,6 @@ from gpuprof.timing.state.tables import (
     warp_at,
     warp_row_at,
 )
-from gpuprof.timing.state.wait_masks import WAIT_OF_REASON, WAITS
 from gpuprof.timing.units.sample_filter import block_in_grid
 
 N_WAITS = len(WAITS)

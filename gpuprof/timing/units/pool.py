@@ -8,8 +8,8 @@ none left does the next begin. So later grids get what earlier ones leave over.
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
-from gpuprof.timing.state.tables import block_at, edge_at, grid_at, warp_at
-from gpuprof.timing.units.pipeline import shaded
+from gpuprof.timing.state.table_rows import block_at, edge_at, grid_at, warp_at
+from gpuprof.timing.units.draw_pipeline import shaded
 from gpuprof.timing.units.scoreboard import hold, sleep
 from gpuprof.timing.units.sm_resources import find_room
 
@@ -37,7 +37,7 @@ def pick_head(machine, present):
     machine.next_ready = min(machine.next_ready, machine.next_release)
     if head != machine.head:
         machine.head_since = present
-        if machine.head < 0:  # nobody was before it
+        if machine.head < 0:  # the pool was empty
             machine.head_since = max(grid_at(machine, head).ready, present - QUANTUM)
         machine.head = head
         for sm in range(machine.sms):
@@ -46,7 +46,7 @@ def pick_head(machine, present):
 
 @call_njit
 def is_active(machine, grid_index, present):
-    """Whether a grid is in the pool, from now on if it can be."""
+    """True when a grid is in the pool, from now on if it can be."""
     grid = grid_at(machine, grid_index)
     if grid.state != PENDING:
         return grid.state == ACTIVE
@@ -94,7 +94,7 @@ def grid_ends(machine, grid_index):
         after = grid_at(machine, edge.grid)
         if edge.programmatic:
             after.prerequisites -= 1
-            # block_launch_cycles stand in for the time until warps see the end: an estimate.
+            # block_launch_cycles approximate the time until warps see the end: an estimate.
             after.prerequisites_seen = max(after.prerequisites_seen, t + machine.block_launch_cycles)
             if after.prerequisites == 0:
                 let_go(machine, edge.grid)
@@ -165,14 +165,14 @@ def launch_grids(machine, warp_index, cycle):
     """A warp launches the grids of its next turn in `cycle`: they come through as launches of the host do."""
     w = warp_at(machine, warp_index)
     warp = w.block * grid_at(machine, w.grid).warps_per_block + w.in_block
-    turn = NEVER
+    order = NEVER
     for g in range(w.grid + 1, machine.n_grids):
         grid = grid_at(machine, g)
         if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp:
-            turn = min(turn, grid.turn)
+            order = min(order, grid.turn)
     for g in range(w.grid + 1, machine.n_grids):
         grid = grid_at(machine, g)
-        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp and grid.turn == turn:
+        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp and grid.turn == order:
             grid.launched = 1
             grid.waits -= 1
             # An estimate: no measurement was found of launches by kernels, so they take as long as the host's.

@@ -6,8 +6,8 @@ rest can be read in time, which every warp that is ready waits for as dispatch_s
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import KIND, PORTS
-from gpuprof.timing.state.tables import part_at, port_at, warp_at
-from gpuprof.timing.units.blame import itself
+from gpuprof.timing.state.table_rows import part_at, port_at, warp_at
+from gpuprof.timing.units.cause_ledger import itself
 
 PIPE = KIND["pipe"]
 N_PORTS = len(PORTS)
@@ -33,7 +33,7 @@ def read_registers(machine, warp, inst, follows, cycle):
 @inline_njit
 def taken_cycles(part, begin, free):
     """Cycles from `begin` to `free`, in which a port is taken, without those in which the register file holds the
-    partition up: in these it holds up nobody.
+    partition up: in these the port holds up no warp.
     """
     return free - max(begin, min(free, part.register_free))
 
@@ -46,7 +46,7 @@ def hold_up(machine, warp, free, cycle):
     part.held += free - cycle - 1
     part.register_free = free
     part.holder = itself(machine, warp, PIPE)
-    # In these cycles a busy port holds nobody up.
+    # In these cycles a busy port holds no warp up.
     for number in range(N_PORTS):
         port = port_at(machine, partition, number)
         port.busy -= max(0, min(port.free, free) - cycle - 1)

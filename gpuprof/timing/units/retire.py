@@ -6,8 +6,8 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
-from gpuprof.timing.state.static import EXIT
-from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.state.static_program import EXIT
+from gpuprof.timing.state.table_rows import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
 from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
 from gpuprof.timing.units.per_block import block_is_over, warp_ends
@@ -59,8 +59,8 @@ def finish(machine, warp, cycle):
 
 @call_njit
 def leave(machine, warp, cycle):
-    """One of the two waits behind an exit is over: that for its fixed time, then that for the branch that it is."""
-    # Samples of six cards show both behind EXIT.
+    """Ends one of the two waits after an exit: that for its fixed time, then that for the branch that it is."""
+    # Samples of six cards show both after EXIT.
     w = warp_at(machine, warp)
     if w.hold_reason == WAIT and machine.exit_cycles > machine.control_cycles:
         hold(machine, warp, BRANCHING, cycle + machine.exit_cycles - machine.control_cycles)

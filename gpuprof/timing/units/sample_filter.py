@@ -6,14 +6,14 @@ import numpy as np
 
 from gpuprof.base.block_order import linear_block
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.tables import gate_at, grid_at, warp_at, watched_at
+from gpuprof.timing.state.table_rows import gate_at, grid_at, warp_at, watched_at
 
 linear = inline_njit(linear_block)
 
 
 @inline_njit
 def passes(machine, sm, warp, cycle):
-    """Whether a sample of warp `warp` in `cycle` is wanted."""
+    """True when a sample of warp `warp` in `cycle` is selected."""
     if machine.filtered == 0:
         return True
     w = warp_at(machine, warp)

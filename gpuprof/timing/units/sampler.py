@@ -1,8 +1,8 @@
-"""The trace cell of an SM: what it writes in a cycle that is to be sampled. It does not touch what it watches.
+"""The trace cell of an SM: the records of a sampled cycle. It does not change the state that it observes.
 
-A cycle is sampled after its issues. A record holds everything that kept the warp from issuing in that very cycle, the
-instruction it stood at, and whether it or its scheduler issued. It is taken (the mode says which warps), passes the
-filter, and enters the FIFO.
+A cycle is sampled after its issues. A record holds every reason that prevented the warp from issuing in that very
+cycle, the instruction it was at, and whether it or its scheduler issued. It is taken (the mode says which warps),
+passes the filter, and enters the FIFO.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.tables.samples import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.sampling.configuration import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.tables import grid_at, part_at, record_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import grid_at, part_at, record_at, sm_at, warp_at
 from gpuprof.timing.units.counter_record import write_counters
 from gpuprof.timing.units.fifo import enter
 from gpuprof.timing.units.ledger import SELECTED
-from gpuprof.timing.units.reasons import holding_reasons, resident
 from gpuprof.timing.units.sample_filter import block_in_grid, passes
+from gpuprof.timing.units.warp_state import holding_reasons, resident
 
 
 @inline_njit
@@ -30,8 +30,8 @@ def splitmix64(state):
 
 @inline_njit
 def draw(machine, unit, cycle, bound):
-    """A number below `bound` that depends on the seed, the unit that draws and the cycle alone: a longer period keeps
-    some of the samples of a shorter one. Units are the SMs, and behind them all partitions of the GPU.
+    """A random number below `bound` that depends only on the seed, the unit that draws and the cycle: a longer period
+    has some of the samples of a shorter one. Units are the SMs, and after them all partitions of the GPU.
     """
     value = splitmix64(splitmix64(splitmix64(machine.seed) ^ np.uint64(unit)) ^ np.uint64(cycle))
     return np.int64(value % np.uint64(bound))
@@ -59,12 +59,12 @@ def sample(machine, sm, cycle):
         for warp in range(first, last):
             take(machine, sm, warp, n, cycle)
     elif machine.mode == ROUND_ROBIN:
-        turn = (cycle - machine.phase_cycles) // machine.period_cycles if machine.period_cycles else s.taken
-        place = turn % (last - first)
+        sample_number = (cycle - machine.phase_cycles) // machine.period_cycles if machine.period_cycles else s.taken
+        position = sample_number % (last - first)
         warp = (
             first
-            + place % machine.partitions_in_scope * machine.warps_per_partition
-            + place // machine.partitions_in_scope
+            + position % machine.partitions_in_scope * machine.warps_per_partition
+            + position // machine.partitions_in_scope
         )
         take(machine, sm, warp, n, cycle)
     elif machine.mode == BY_TRIGGER:

@@ -1,5 +1,5 @@
 """A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
-one that became ready last. Memory instructions go in the order in which their warps came to them.
+one that became ready last. Memory instructions issue in the order in which their warps reached them.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import (
     STARTING,
     TICK_BITS,
 )
-from gpuprof.timing.state.static import (
+from gpuprof.timing.state.static_program import (
     ARRIVE,
     BARRIER,
     BULK_WAIT,
@@ -36,14 +36,13 @@ from gpuprof.timing.state.static import (
     SLEEP,
     SLOW_PATH,
 )
-from gpuprof.timing.state.tables import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.state.table_rows import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
-from gpuprof.timing.units.blame import itself
-from gpuprof.timing.units.copies import commit
+from gpuprof.timing.units.cause_ledger import itself
 from gpuprof.timing.units.events import count_issue
 from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
-from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
 from gpuprof.timing.units.register_file import read_registers
 from gpuprof.timing.units.retire import (
@@ -57,6 +56,7 @@ from gpuprof.timing.units.retire import (
     stores_done,
 )
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
+from gpuprof.timing.units.wgmma import commit_products, multiply, wait_for_products
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
 RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "unit", "pipe", "scheduler"))
@@ -64,7 +64,7 @@ RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "u
 
 @inline_njit
 def wake(machine, partition, cycle):
-    """Looks at the warps of `partition` that asked for it by `cycle`."""
+    """Wakes the warps of `partition` whose wake-up time is at most `cycle`."""
     part = part_at(machine, partition)
     slots = machine.warps_per_partition
     for k in range(slots):
@@ -100,8 +100,8 @@ def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
     # counts from when its instruction became ready, and only among equals from its start. The queue of memory
-    # instructions takes warps in the order in which they came to it; the first of them goes before the others if its
-    # warp started after theirs (docs/model/instructions.md, Scheduler).
+    # instructions takes warps in the order of their arrival; the first of them goes before the others if its warp
+    # started after theirs (docs/model/instructions.md, Scheduler).
     current = part_at(machine, partition).current
     if (
         current >= 0
@@ -198,7 +198,7 @@ def issue(machine, partition, slot, follows, cycle):
     earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
-        # The registers were waited for before the first slot. Later slots follow `chain` cycles apart.
+        # The registers were waited for before the first slot. Later slots follow at intervals of `chain` cycles.
         for c in range(N_CLASSES):
             until_at(machine, wi, c).value = 0
         until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain

@@ -26,8 +26,8 @@ from gpuprof.timing.state.layout import (
     TOKEN,
     WAITING,
 )
-from gpuprof.timing.state.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY, SLOW_PATH
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.static_program import COPY_WAIT, FOLDED, JOINED, MULTIPLY, SLOW_PATH
+from gpuprof.timing.state.table_rows import (
     access_of,
     blocked_at,
     board_at,
@@ -48,8 +48,8 @@ from gpuprof.timing.state.tables import (
     until_at,
     warp_at,
 )
-from gpuprof.timing.units.copies import group_waits
-from gpuprof.timing.units.fetch import constant_line, fetch, missed
+from gpuprof.timing.units.async_copies import group_waits
+from gpuprof.timing.units.instruction_fetch import constant_line, fetch, missed
 from gpuprof.timing.units.ledger import busy_cycles, held_cycles
 from gpuprof.timing.units.trace_cursor import more_steps
 
@@ -68,7 +68,7 @@ def write_results(machine, warp, inst, cycle, maker):
 
 @inline_njit
 def write_class(machine, warp, inst, cycle, maker, result_class):
-    """The same, where what waits for them waits as `result_class` says."""
+    """Enters the registers that an instruction writes, for which dependents wait with the class `result_class`."""
     entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | result_class
     set_written(machine, warp, inst, entry, maker, 0, 0)
 
@@ -88,14 +88,15 @@ def set_written(machine, warp, inst, entry, maker, second, second_maker):
 
 @inline_njit
 def comes_after(entry, maker, other, other_maker):
-    """Whether one scoreboard entry is the later one. At equal times, the entry with the greater cause is."""
+    """True when the first of two scoreboard entries is the later one; at equal times, when it has the greater cause."""
     return entry > other or (entry == other and maker > other_maker)
 
 
 @call_njit
 def fold(machine, warp, inst):
     """A folded instruction renames registers: its result is ready when both its sources are. They may come from units
-    whose times are not known yet, so that the later one cannot be told: the result then has two entries."""
+    whose times are not known yet, so that the later one cannot be determined: the result then has two entries.
+    """
     w = warp_at(machine, warp)
     entry = 0
     second = 0
@@ -103,17 +104,17 @@ def fold(machine, warp, inst):
     second_maker = np.int64(0)
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps - inst.n_writes):
         source = dep_at(machine, k).value
-        for place in range(2):
-            found = board_at(machine, warp, source).value if place == 0 else second_at(machine, warp, source).value
-            found_maker = np.int64(
-                maker_at(machine, warp, source).value if place == 0 else second_maker_at(machine, warp, source).value
+        for which in range(2):
+            candidate = board_at(machine, warp, source).value if which == 0 else second_at(machine, warp, source).value
+            candidate_maker = np.int64(
+                maker_at(machine, warp, source).value if which == 0 else second_maker_at(machine, warp, source).value
             )
-            if comes_after(found, found_maker, entry, maker):
-                found, entry = entry, found
-                found_maker, maker = maker, found_maker
-            if comes_after(found, found_maker, second, second_maker):
-                second = found
-                second_maker = found_maker
+            if comes_after(candidate, candidate_maker, entry, maker):
+                candidate, entry = entry, candidate
+                candidate_maker, maker = maker, candidate_maker
+            if comes_after(candidate, candidate_maker, second, second_maker):
+                second = candidate
+                second_maker = candidate_maker
     # Ready so long ago that no reader can wait for it: one entry is enough.
     if (second >> ENTRY_SHIFT) + MOST_BYPASS < w.last:
         second = 0
@@ -179,7 +180,7 @@ def register_waits(machine, warp, inst):
 
 @inline_njit
 def gap_waits(machine, warp, inst):
-    """What the instruction that the warp issued before makes the next one, `inst`, wait for."""
+    """The waits that the warp's last issued instruction imposes on the next one, `inst`."""
     w = warp_at(machine, warp)
     last = w.before
     if last < 0:
@@ -190,7 +191,7 @@ def gap_waits(machine, warp, inst):
         port = slot_port(inst, w.slots_left)
         if port != PORT_NONE and port == slot_port(before, 1):
             raise_until(machine, warp, CLASS_WAIT, w.last + before.again, PIPE | last)
-    # Behind a jump the warp waits for the branch instead.
+    # After a jump the warp waits for the branch instead.
     if before.gap > 1 and not w.jumped:
         raise_until(machine, warp, CLASS_WAIT, w.last + before.gap, BRANCH | last)
     if before.meets:
@@ -204,14 +205,14 @@ def slot_port(inst, slots_left):
     # it.
     if (slots_left > 1 and inst.port == PORT_LSU) or inst.kind == MULTIPLY:
         return PORT_NONE
-    if inst.slots_apart > 1 and (inst.slots - slots_left) % inst.slots_apart:
+    if inst.slot_interval > 1 and (inst.slots - slots_left) % inst.slot_interval:
         return PORT_NONE
     return inst.port
 
 
 @call_njit
 def sleep(machine, warp, cycle):
-    """`warp` is looked at again at `cycle`."""
+    """`warp` is examined again at `cycle`."""
     w = warp_at(machine, warp)
     lane_at(machine, w.partition, w.lane).wake = cycle
     part = part_at(machine, w.partition)
@@ -301,7 +302,7 @@ def advance(machine, warp):
 
 @call_njit
 def slow_slots(warp):
-    """Slots beside the row's that the warp takes at an instruction with a slow path: `conflicts` of its record."""
+    """Slots beyond the row's that the warp takes at an instruction with a slow path: `conflicts` of its record."""
     record = access_of(warp.access)
     warp.access += ACCESS_NBYTES
     return np.int64(record.conflicts)
@@ -311,7 +312,7 @@ def slow_slots(warp):
 def next_instruction(machine, warp, earliest):
     """Moves warp `warp` on to its next instruction that takes an issue slot; it may issue from cycle `earliest` on.
 
-    Returns 1, or 0 when the warp has come to its end and stands at its last instruction.
+    Returns 1, or 0 when the warp has reached its end and is at its last instruction.
     """
     w = warp_at(machine, warp)
     last = w.pc
@@ -337,19 +338,19 @@ def next_instruction(machine, warp, earliest):
     w.jumped = jumped
     register_waits(machine, warp, inst)
     gap_waits(machine, warp, inst)
-    asked = w.last + 1
+    requested = w.last + 1
     if jumped:
-        asked = w.last + machine.branch_cycles
-        raise_until(machine, warp, CLASS_BRANCH, asked, BRANCH | last)
+        requested = w.last + machine.branch_cycles
+        raise_until(machine, warp, CLASS_BRANCH, requested, BRANCH | last)
     # A warp fetches a line once, for all instructions that it runs there in a row.
     if inst.line != w.line:
         w.line = inst.line
-        found = fetch(machine, w.partition, inst.line, asked, grid_at(machine, w.grid).last_line)
-        until_at(machine, warp, CLASS_FETCH).value = found >> 1
-        cause_at(machine, warp, CLASS_FETCH).value = missed(found) | w.pc
+        fetched = fetch(machine, w.partition, inst.line, requested, grid_at(machine, w.grid).last_line)
+        until_at(machine, warp, CLASS_FETCH).value = fetched >> 1
+        cause_at(machine, warp, CLASS_FETCH).value = missed(fetched) | w.pc
     if inst.constant_line >= 0:
         until_at(machine, warp, CLASS_CONSTANT).value = constant_line(
-            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked, 0
+            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, requested, 0
         )
         cause_at(machine, warp, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
     wait_for_dependencies(machine, warp, earliest)

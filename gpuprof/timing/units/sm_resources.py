@@ -1,15 +1,15 @@
 """The resources that an SM has left: warp slots, block slots, registers and shared memory, shared by the grids that
 have blocks on it.
 
-A grid that is alone on an SM has as many blocks there as the occupancy rules give it. Where several grids share the SM,
-each block takes what it needs of what the others left. The split of the L1 into cache and shared memory is settled
-while an SM is empty, and stays while it has blocks.
+A grid that is the only one on an SM has as many blocks there as the occupancy rules give it. Where several grids share
+the SM, each block takes what it needs of what the others left. The split of the L1 into cache and shared memory is
+settled while an SM is empty, and stays while it has blocks.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import NEVER
 from gpuprof.timing.state.machine import sets_of_l1
-from gpuprof.timing.state.tables import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
+from gpuprof.timing.state.table_rows import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
 
 sets = inline_njit(sets_of_l1)
 
@@ -129,17 +129,17 @@ def give_back(machine, slot, sm, cycle):
 
 @call_njit
 def divide(machine, sm):
-    """A grid comes to an SM: its L1 is emptied, and when no block is there, divided anew into cache and shared
-    memory.
+    """Prepares an SM for a grid that is new to it: its L1 is emptied, and when no block is there, divided again into
+    cache and shared memory.
     """
     s = sm_at(machine, sm)
     if s.l1_use:
-        for place in range(sm * machine.l1_lines, (sm + 1) * machine.l1_lines):
-            l1_tag_at(machine, place).value = 0
-            l1_use_at(machine, place).value = 0
-            l1_line_at(machine, place).valid = 0
-            l1_line_at(machine, place).pending = 0
-            l1_line_at(machine, place).pending_until = 0
+        for way in range(sm * machine.l1_lines, (sm + 1) * machine.l1_lines):
+            l1_tag_at(machine, way).value = 0
+            l1_use_at(machine, way).value = 0
+            l1_line_at(machine, way).valid = 0
+            l1_line_at(machine, way).pending = 0
+            l1_line_at(machine, way).pending_until = 0
     if s.blocks == 0:
         s.carve_out = machine.carve_out
         s.l1_sets = sets(machine.l1_nbytes, machine.l1_shared_pool, s.carve_out, machine.l1_ways)

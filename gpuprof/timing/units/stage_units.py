@@ -18,7 +18,7 @@ from gpuprof.timing.state.layout import (
     QUANTUM,
     TOKEN,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     blocked_at,
     board_at,
@@ -31,8 +31,8 @@ from gpuprof.timing.state.tables import (
     until_at,
     warp_at,
 )
+from gpuprof.timing.units.async_copies import settle_copy
 from gpuprof.timing.units.barrier import open_all
-from gpuprof.timing.units.copies import settle_copy
 from gpuprof.timing.units.mbarrier import end_phases
 from gpuprof.timing.units.scoreboard import gap_waits, register_waits, sleep
 
@@ -66,7 +66,7 @@ def settle_load(machine, index):
         conflict = np.int64(load.conflict) << 16
         settle_copy(machine, wi, load.group, load.done, np.int64(load.level) << CAUSE_KIND_SHIFT | conflict | load.pc)
     elif load.group <= BULK_LOAD:
-        settle_bulk(machine, wi, BULK_LOAD - load.group, load.done, warp_at(machine, wi).who | COPY | load.pc)
+        settle_bulk(machine, wi, BULK_LOAD - load.group, load.done, warp_at(machine, wi).cause_warp | COPY | load.pc)
     if warp_at(machine, wi).alias:
         for register in range(machine.n_registers):
             settle_entry(board_at(machine, wi, register), maker_at(machine, wi, register), index, load)
@@ -87,10 +87,10 @@ def settle_bulk(machine, warp, ended, done, cause):
 
 
 @inline_njit
-def settle_entry(place, maker, index, load):
-    entry = place.value
+def settle_entry(word, maker, index, load):
+    entry = word.value
     if entry >> ENTRY_SHIFT == TOKEN + index:
-        place.value = load.done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
+        word.value = load.done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
         maker.value = (maker.value & ~CAUSE_KIND_MASK) | np.int64(load.level) << CAUSE_KIND_SHIFT
 
 

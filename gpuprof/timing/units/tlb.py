@@ -1,13 +1,13 @@
-"""Address translation: a TLB in each SM behind its L1, which is looked up by virtual addresses, and one for all SMs
-behind those.
+"""Address translation: a TLB in each SM after its L1, which is looked up by virtual addresses, and one for all SMs
+after those.
 
-Both forget what was used longest ago. A request whose translation is late keeps what it has reserved of links, slices
-and channels. Stores and atomics pass it; loads that its L1 sent later come back after it.
+Both replace the least recently used entry. A request whose translation is late keeps what it has reserved of links,
+slices and channels. Stores and atomics pass it; loads that its L1 sent later come back after it.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import TLB_HINTS
-from gpuprof.timing.state.tables import l2_tlb_at, tlb_at, tlb_hint_at
+from gpuprof.timing.state.table_rows import l2_tlb_at, tlb_at, tlb_hint_at
 
 
 @inline_njit
@@ -16,7 +16,7 @@ def translated(machine, request):
     if machine.tlb_entries == 0:
         return 0
     page = request.line >> machine.tlb_page_bits
-    # A guess at the entry, since most requests come to a page that was used before: the search is linear.
+    # A guess at the entry, since most requests access a page that was used before: the search is linear.
     hint = tlb_hint_at(machine, request.sm, page & (TLB_HINTS - 1))
     if tlb_at(machine, request.sm, hint.value).tag != page + 1:
         hint.value = look_up(machine, request.sm, page, request.line >> machine.l2_tlb_page_bits, request.arrival)
@@ -29,12 +29,12 @@ def translated(machine, request):
 def look_up(machine, sm, page, big_page, arrival):
     """The place of a page in its SM's TLB."""
     oldest = 0
-    for place in range(machine.tlb_entries):
-        entry = tlb_at(machine, sm, place)
+    for index in range(machine.tlb_entries):
+        entry = tlb_at(machine, sm, index)
         if entry.tag == page + 1:
-            return place
+            return index
         if entry.used < tlb_at(machine, sm, oldest).used:
-            oldest = place
+            oldest = index
     entry = tlb_at(machine, sm, oldest)
     entry.tag = page + 1
     entry.ready = max(arrival, second_level(machine, big_page, arrival)) + machine.tlb_miss_cycles
@@ -48,13 +48,13 @@ def second_level(machine, page, arrival):
     if machine.l2_tlb_entries == 0:
         return 0
     oldest = 0
-    for place in range(machine.l2_tlb_entries):
-        entry = l2_tlb_at(machine, place)
+    for index in range(machine.l2_tlb_entries):
+        entry = l2_tlb_at(machine, index)
         if entry.tag == page + 1:
             entry.used = machine.l2_uses + 1
             return entry.ready
         if entry.used < l2_tlb_at(machine, oldest).used:
-            oldest = place
+            oldest = index
     entry = l2_tlb_at(machine, oldest)
     entry.tag = page + 1
     entry.ready = arrival + machine.l2_tlb_miss_cycles

@@ -6,12 +6,12 @@ for more, and gets it before the next quantum begins: no cycle depends on where 
 
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, SECTOR_NUMBER_NBYTES, STARVED, STEP_NBYTES
-from gpuprof.timing.state.tables import grid_at, piece_of, warp_at, word_at
+from gpuprof.timing.state.table_rows import grid_at, piece_of, warp_at, word_at
 
 
 @call_njit
 def enter(machine, warp, address):
-    """`warp` goes on in the piece whose record is at `address`."""
+    """Makes `warp` continue in the piece whose record is at `address`."""
     w = warp_at(machine, warp)
     piece = piece_of(address)
     row = (w.block - piece.first_block) * grid_at(machine, w.grid).warps_per_block + w.in_block
@@ -26,7 +26,7 @@ def enter(machine, warp, address):
 
 @call_njit
 def more_steps(machine, warp):
-    """`warp` has come to `step_end`: gives 1 when its trace goes on."""
+    """Called when `warp` has reached `step_end`: returns 1 when its trace continues."""
     w = warp_at(machine, warp)
     while w.step == w.step_end:
         if w.step_end < w.trace_end:

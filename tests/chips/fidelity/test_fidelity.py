@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuprof.chips import list_chips, load_chip
-from gpuprof.chips.fidelity import kernels, sentence, stored
+from gpuprof.chips.fidelity import model_figures, published_kernels, sentence
 from gpuprof.chips.fidelity.missing import MISSING
 from gpuprof.cli.fidelity import command
 from gpuprof.errors import UsageError
@@ -29,31 +29,31 @@ def run(*arguments: str) -> str:
     return result.output
 
 
-def row(chip: str, figure: str, model: float, published: float | None, kind: str = "given") -> stored.Row:
-    return stored.Row("1", chip, figure, "cycles", model, published, *(("P", kind) if published else ("", "")))
+def row(chip: str, figure: str, model: float, published: float | None, kind: str = "given") -> model_figures.Row:
+    return model_figures.Row("1", chip, figure, "cycles", model, published, *(("P", kind) if published else ("", "")))
 
 
 # ---- the stored figures ----
 
 
 def test_they_are_of_this_version_of_the_model():
-    assert {found.model_version for found in stored.rows()} == {MODEL_VERSION}, AGAIN
+    assert {found.model_version for found in model_figures.rows()} == {MODEL_VERSION}, AGAIN
 
 
 @pytest.mark.long
 def test_there_is_every_figure_of_every_chip():
-    assert [(found.chip, found.figure) for found in stored.rows()] == all_places(), AGAIN
+    assert [(found.chip, found.figure) for found in model_figures.rows()] == all_places(), AGAIN
 
 
 def test_published_values_are_those_of_the_microbenchmarks():
-    for found in stored.rows():
+    for found in model_figures.rows():
         assert BY_NAME[found.figure].published.get(found.chip, (None, "")) == (found.published, found.source), AGAIN
         assert BY_NAME[found.figure].kind(found.chip) == found.kind, AGAIN
 
 
 def test_every_source_is_explained():
-    letters = {found.source.split(",")[0] for found in stored.rows() if found.published is not None}
-    assert letters <= set(stored.SOURCES)
+    letters = {found.source.split(",")[0] for found in model_figures.rows() if found.published is not None}
+    assert letters <= set(model_figures.SOURCES)
 
 
 @pytest.mark.parametrize("chip", long_from(1, ["a100", "t4"]))
@@ -67,23 +67,23 @@ def test_every_source_is_explained():
     ],
 )
 def test_a_figure_is_what_the_model_gives(chip, name):
-    assert measure(chip, name) in stored.rows(), AGAIN
+    assert measure(chip, name) in model_figures.rows(), AGAIN
 
 
 @pytest.mark.long
 def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
     first, second = list(BY_NAME)[:2]
     old = [
-        stored.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "", "")
+        model_figures.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "", "")
         for chip in ("a100", "v100")
         for name in (first, second)
     ]
     other = [
-        stored.Row("0.9", "a100", list(BY_NAME)[2], "u", 1.0, None, "", ""),
-        stored.Row(MODEL_VERSION, "a100", "no such figure", "u", 1.0, None, "", ""),
+        model_figures.Row("0.9", "a100", list(BY_NAME)[2], "u", 1.0, None, "", ""),
+        model_figures.Row(MODEL_VERSION, "a100", "no such figure", "u", 1.0, None, "", ""),
     ]
-    monkeypatch.setattr(stored, "rows", lambda: (*old, *other))
-    new = stored.Row(MODEL_VERSION, "v100", first, "u", 2.0, None, "", "")
+    monkeypatch.setattr(model_figures, "rows", lambda: (*old, *other))
+    new = model_figures.Row(MODEL_VERSION, "v100", first, "u", 2.0, None, "", "")
     assert merged([new]) == [old[0], old[1], new, old[3]]
 
 
@@ -98,8 +98,8 @@ def test_summary_by_hand(monkeypatch):
         row("x", "nobody knows", 7, None),
         row("y", "only", 1, None),
     )
-    monkeypatch.setattr(stored, "rows", lambda: found)
-    summary = stored.summary("x")
+    monkeypatch.setattr(model_figures, "rows", lambda: found)
+    summary = model_figures.summary("x")
     assert (summary.figures, summary.published, summary.exact, summary.near) == (4, 3, 1, 2)
     assert (round(summary.mean, 6), round(summary.median, 6), summary.worst.figure) == (round(0.23 / 3, 6), 0.03, "far")
     assert (summary.follows, summary.follows_near) == (2, 1)
@@ -107,18 +107,18 @@ def test_summary_by_hand(monkeypatch):
         "within 5 % of what is published: 1 of 2 figures that follow from the model, 1 of 1 that it was given; worst "
         "-20 % (far)"
     )
-    assert stored.summary("y") == stored.Summary("y", 1, 0, 0, 0, 0, 0, 0.0, 0.0, None)
-    assert sentence.of_summary(stored.summary("y")) == "no published figures of this chip"
+    assert model_figures.summary("y") == model_figures.Summary("y", 1, 0, 0, 0, 0, 0, 0.0, 0.0, None)
+    assert sentence.of_summary(model_figures.summary("y")) == "no published figures of this chip"
 
 
 def test_the_sentence_of_a_chip(tmp_path):
     of_a100 = sentence.sentence(load_chip("a100"), MODEL_VERSION)
-    summary = stored.summary("a100")
+    summary = model_figures.summary("a100")
     assert of_a100.startswith(
         f"within 5 % of what is published: {summary.follows_near} of {summary.follows} figures that follow from the "
         "model, "
     )
-    compared = kernels.of_chip("a100")
+    compared = published_kernels.of_chip("a100")
     assert of_a100.endswith(
         f"; cycles of {compared.launches} launches of kernels compared with such cards: "
         f"{100 * compared.error:.0f} % off on average"
@@ -139,7 +139,7 @@ def test_the_sentence_of_a_chip(tmp_path):
 def test_the_line_of_a_chip_fits_in_100_columns(chip):
     shown = sentence.line(sentence.sentence(load_chip(chip), MODEL_VERSION))
     assert len(f"# fidelity   {shown}".replace("; ", ", ")) <= 100
-    summary, compared = stored.summary(chip), kernels.of_chip(chip)
+    summary, compared = model_figures.summary(chip), published_kernels.of_chip(chip)
     of_kernels = (
         f"{compared.launches} kernels timed: {100 * compared.error:.0f} % off"
         if compared
@@ -201,8 +201,8 @@ def test_the_figures_of_a_chip():
 
 def test_csv_and_json_have_all_rows():
     rows = list(csv.DictReader(io.StringIO(run("--format", "csv"))))
-    assert len(rows) == len(stored.rows())
-    assert [float(each["model"]) for each in rows] == [found.model for found in stored.rows()]
+    assert len(rows) == len(model_figures.rows())
+    assert [float(each["model"]) for each in rows] == [found.model for found in model_figures.rows()]
     document = json.loads(run("--chip", "h200", "--format", "json"))
     assert (document["model_version"], document["kernel_cycles_compared_with_hardware"]) == (MODEL_VERSION, False)
     assert document["kernels"] == []  # of h200 none was found

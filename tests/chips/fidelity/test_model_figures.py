@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gpuprof.chips import list_chips, load_chip
-from gpuprof.chips.fidelity import stored
+from gpuprof.chips.fidelity import model_figures
 from tests.microbench.__main__ import MAIN_CHIPS, PAGE, with_tables
 
 
@@ -23,7 +23,7 @@ def test_figures_are_near_what_is_published(chip):
         "add and div.rn.f64", "blocks of", "chase through 24 MB", "DRAM, lines in flight an SM",
         "DFMA, chains: 1, warps: 32",
     )  # fmt: skip
-    far = [row for row in stored.rows_of(chip) if row.difference is not None and abs(row.difference) > 0.1]
+    far = [row for row in model_figures.rows_of(chip) if row.difference is not None and abs(row.difference) > 0.1]
     assert [row for row in far if not row.figure.startswith(explained)] == []
 
 

@@ -8,7 +8,7 @@ but for the memory that they share with fixed-function units.
 from dataclasses import replace
 
 from gpuprof.chips import Chip, altered
-from gpuprof.chips.draws import COSTS
+from gpuprof.chips.draw_units import COSTS
 from gpuprof.predict.draws.draw_bottleneck import OF_SHADERS, SHADERS
 from gpuprof.predict.draws.draw_memory import MEMORY
 from tests.prediction.units import changes as changes_of_launch, value_of, within

@@ -21,17 +21,17 @@ class Sizes(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """places: float32 (vertices, 2), u and v. patches: uint32 (vertices,), the patch of each. corners: int64
+    """positions: float32 (vertices, 2), u and v. patches: uint32 (vertices,), the patch of each. corners: int64
     (primitives, corners), vertices.
     """
 
-    places: np.ndarray
+    positions: np.ndarray
     patches: np.ndarray
     corners: np.ndarray
 
 
 def sizes_of(given: np.ndarray, tessellation: Tessellation) -> Sizes:
-    """given: float32 (patches, N_LEVELS), what the hull shader gave."""
+    """given: float32 (patches, N_LEVELS), the output of the hull shader."""
     levels = levels_of(given, tessellation)
     n_vertices, n_primitives = np.zeros((2, len(given)), np.int64)
     _count(*levels, EDGES[tessellation.domain], n_vertices, n_primitives)
@@ -42,18 +42,18 @@ def cut(sizes: Sizes, tessellation: Tessellation) -> Cut:
     edges = EDGES[tessellation.domain]
     ends = np.cumsum(sizes.n_vertices)
     n_vertices = int(ends[-1]) if len(ends) else 0
-    places = np.zeros((n_vertices, 2), np.float32)
+    positions = np.zeros((n_vertices, 2), np.float32)
     patches = np.repeat(np.arange(len(ends), dtype=np.uint32), sizes.n_vertices)
     first = ends - sizes.n_vertices
     if tessellation.as_points:
-        _place(*sizes.levels, edges, first, ends, places)
-        return Cut(places, patches, np.arange(n_vertices)[:, None])
+        _place(*sizes.levels, edges, first, ends, positions)
+        return Cut(positions, patches, np.arange(n_vertices)[:, None])
     corners = np.zeros((int(sizes.n_primitives.sum()), tessellated_corners(tessellation)), np.int64)
-    _place(*sizes.levels, edges, first, ends, places)
+    _place(*sizes.levels, edges, first, ends, positions)
     _connect(*sizes.levels, edges, first, np.cumsum(sizes.n_primitives), corners)
     if edges > 2 and tessellation.order == "cw":
         corners = corners[:, [0, 2, 1]]
-    return Cut(places, patches, corners)
+    return Cut(positions, patches, corners)
 
 
 @cached_njit
@@ -67,10 +67,10 @@ def _count(culled, levels, odd, edges, n_vertices, n_primitives):
 
 
 @cached_njit
-def _place(culled, levels, odd, edges, first, ends, places):
+def _place(culled, levels, odd, edges, first, ends, positions):
     for patch in range(len(levels)):
         if not culled[patch]:
-            of_patch = places[first[patch] : ends[patch]]
+            of_patch = positions[first[patch] : ends[patch]]
             if edges == 2:
                 place_isolines(levels[patch], odd[patch], of_patch)
             else:

@@ -1,7 +1,7 @@
 """An edge and its parts: how many there are at a level, and where each begins.
 
-A fractional level lies between two whole ones. The parts that the larger has more grow out of nothing, at places that
-are mirrored about the middle; `_new_part` says which vertex of a half appears next.
+A fractional level lies between two whole ones. The parts that the larger has more grow out of nothing, at positions
+that are mirrored about the middle; `_new_part` says which vertex of a half appears next.
 """
 
 from gpuprof.graphics.stages.tessellate.levels import ONE
@@ -49,8 +49,8 @@ def half_of(level, odd):
 
 
 @internal_njit
-def place_of(level, odd, vertex):
-    """Where a vertex of an edge lies, from 0 to ONE."""
+def position_of(level, odd, vertex):
+    """The position of a vertex of an edge, from 0 to ONE."""
     half = half_of(level, odd)
     floor, ceil, fraction = half // ONE, -(-half // ONE), half % ONE
     is_behind = vertex >= ceil
@@ -63,5 +63,5 @@ def place_of(level, odd, vertex):
         before -= 1
     start = before * _reciprocal(2 * floor - int(odd))
     end = vertex * _reciprocal(2 * ceil - int(odd))
-    place = (start * (ONE - fraction) + end * fraction + HALF) // ONE
-    return ONE - place if is_behind else place
+    position = (start * (ONE - fraction) + end * fraction + HALF) // ONE
+    return ONE - position if is_behind else position

@@ -1,8 +1,8 @@
-"""Isolines: lines of one length beside each other, from v = 0 on; there is none at v = 1."""
+"""Isolines: parallel lines of one length, from v = 0 on; there is none at v = 1."""
 
 import numpy as np
 
-from gpuprof.graphics.stages.tessellate.edges import parts_of, place_of
+from gpuprof.graphics.stages.tessellate.edges import parts_of, position_of
 from gpuprof.graphics.stages.tessellate.levels import ONE
 from gpuprof.jit.internal import internal_njit
 
@@ -15,13 +15,13 @@ def count_isolines(levels, odd):
 
 
 @internal_njit
-def place_isolines(levels, odd, places):
-    """Fills in the places of a patch's vertices, float32 (vertices, 2): u and v."""
+def place_isolines(levels, odd, positions):
+    """Fills in the positions of a patch's vertices, float32 (vertices, 2): u and v."""
     lines, parts, at = parts_of(levels[0], odd[0]), parts_of(levels[1], odd[1]), 0
     for line in range(lines):
-        v = np.float32(place_of(levels[0], odd[0], line)) / np.float32(ONE)
+        v = np.float32(position_of(levels[0], odd[0], line)) / np.float32(ONE)
         for k in range(parts + 1):
-            places[at, 0], places[at, 1] = np.float32(place_of(levels[1], odd[1], k)) / np.float32(ONE), v
+            positions[at, 0], positions[at, 1] = np.float32(position_of(levels[1], odd[1], k)) / np.float32(ONE), v
             at += 1
 
 

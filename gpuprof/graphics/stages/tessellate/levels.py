@@ -14,8 +14,8 @@ ONE = 1 << 16  # of a fixed-point number
 
 
 class Levels(NamedTuple):
-    """Of each patch: whether it is culled; its levels, int64 (patches, N_LEVELS), in 1 / ONE; whether each cuts into an
-    odd number of parts, bool (patches, N_LEVELS).
+    """A row for each patch: whether it is culled; its levels, int64 (patches, N_LEVELS), in 1 / ONE; whether each cuts
+    into an odd number of parts, bool (patches, N_LEVELS).
     """
 
     culled: np.ndarray
@@ -51,5 +51,5 @@ def levels_of(given: np.ndarray, tessellation: Tessellation) -> Levels:
 
 
 def _between(levels: np.ndarray, low: float | np.ndarray, high: float) -> np.ndarray:
-    """What is no number becomes `low`."""
+    """Levels clamped to [low, high]; NaN becomes `low`."""
     return np.fmin(high, np.fmax(low, levels))

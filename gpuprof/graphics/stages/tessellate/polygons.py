@@ -7,7 +7,7 @@ from one of its corners to the next; the place of a vertex in its ring is counte
 
 import numpy as np
 
-from gpuprof.graphics.stages.tessellate.edges import half_of, parts_of, place_of
+from gpuprof.graphics.stages.tessellate.edges import half_of, parts_of, position_of
 from gpuprof.graphics.stages.tessellate.levels import FIRST_INSIDE, ONE
 from gpuprof.jit.internal import internal_njit
 
@@ -17,7 +17,7 @@ MOST_HALF = 32  # vertices of half an edge
 
 @internal_njit
 def parts_inside(levels, odd, axis):
-    """Of an inside along an axis; at least those that leave a vertex, or a part, in the middle."""
+    """The number of parts of an inside along an axis; at least enough to leave a vertex, or a part, in the middle."""
     return max(parts_of(levels[FIRST_INSIDE + axis], odd[FIRST_INSIDE + axis]), 3 if odd[FIRST_INSIDE + axis] else 2)
 
 
@@ -51,7 +51,7 @@ def _inner_parts(ring, edges, levels, odd):
 
 @internal_njit
 def is_plain(levels, odd, edges):
-    """Whether nothing is cut."""
+    """True when nothing is cut."""
     plain = True
     for e in range(edges):
         plain = plain and odd[e] and levels[e] == ONE
@@ -82,31 +82,31 @@ def count_polygon(levels, odd, edges):
 
 
 @internal_njit
-def place_polygon(levels, odd, edges, places):
-    """Fills in the places of a patch's vertices, float32 (vertices, 2): u and v."""
+def place_polygon(levels, odd, edges, positions):
+    """Fills in the positions of a patch's vertices, float32 (vertices, 2): u and v."""
     if is_plain(levels, odd, edges):
         for k in range(edges):
             # around the domain: from v = 1 for a triangle, from the origin for a quad
             u, v = (k == 2, k == 0) if edges == 3 else (k == 1 or k == 2, k >= 2)
-            places[k, 0], places[k, 1] = u, v
+            positions[k, 0], positions[k, 1] = u, v
         return
     at = 0
     for e in range(edges):
         count = parts_of(levels[e], odd[e])
         for k in range(count):
-            t = place_of(levels[e], odd[e], k if _goes_up(e, edges) else count - k)
-            _set_outer(places, at, e, edges, t)
+            t = position_of(levels[e], odd[e], k if _goes_up(e, edges) else count - k)
+            _set_outer(positions, at, e, edges, t)
             at += 1
     parts, ring = np.zeros(4, np.int64), 1
     while True:
         folded, count = set_inner_ring(ring, edges, levels, odd, parts)
         if folded:
-            _place_row(levels, odd, edges, ring, parts, places, at)
+            _place_row(levels, odd, edges, ring, parts, positions, at)
         else:
             start = at
             for e in range(edges):
                 for k in range(parts[e]):
-                    _set_inner(levels, odd, edges, ring, e, k, places, start + k)
+                    _set_inner(levels, odd, edges, ring, e, k, positions, start + k)
                 start += parts[e]
         at += count
         if is_innermost(parts):
@@ -116,32 +116,32 @@ def place_polygon(levels, odd, edges, places):
 
 @internal_njit
 def _goes_up(e, edges):
-    """Whether the coordinate along an edge grows from its first corner to the next."""
+    """True when the coordinate along an edge grows from its first corner to the next."""
     return e == 1 or (e == 2 and edges == 4)
 
 
 @internal_njit
-def _set(places, at, u, v):
-    places[at, 0], places[at, 1] = np.float32(u) / np.float32(ONE), np.float32(v) / np.float32(ONE)
+def _set(positions, at, u, v):
+    positions[at, 0], positions[at, 1] = np.float32(u) / np.float32(ONE), np.float32(v) / np.float32(ONE)
 
 
 @internal_njit
-def _set_outer(places, at, e, edges, t):
+def _set_outer(positions, at, e, edges, t):
     if e % 2 == 1:
-        _set(places, at, t, ONE if e == 3 else 0)
+        _set(positions, at, t, ONE if e == 3 else 0)
     elif edges == 3 and e == 2:
-        _set(places, at, t, ONE - t)
+        _set(positions, at, t, ONE - t)
     else:
-        _set(places, at, ONE if e == 2 else 0, t)
+        _set(positions, at, ONE if e == 2 else 0, t)
 
 
 @internal_njit
 def _along(levels, odd, axis, vertex):
-    return place_of(levels[FIRST_INSIDE + axis], odd[FIRST_INSIDE + axis], vertex)
+    return position_of(levels[FIRST_INSIDE + axis], odd[FIRST_INSIDE + axis], vertex)
 
 
 @internal_njit
-def _set_inner(levels, odd, edges, ring, e, k, places, at):
+def _set_inner(levels, odd, edges, ring, e, k, positions, at):
     """Vertex k of edge e of an inner ring that is not folded."""
     axis = 1 - e % 2 if edges == 4 else 0
     vertex = ring + k if _goes_up(e, edges) else parts_inside(levels, odd, axis) - ring - k
@@ -159,28 +159,28 @@ def _set_inner(levels, odd, edges, ring, e, k, places, at):
             u, v = t, inwards
         elif e == 2:
             u, v = t, ONE - t - inwards
-    _set(places, at, u, v)
+    _set(positions, at, u, v)
 
 
 @internal_njit
-def _place_row(levels, odd, edges, ring, parts, places, at):
+def _place_row(levels, odd, edges, ring, parts, positions, at):
     """A folded ring: along the first axis if it is the longer one, else downwards along the second."""
     if edges == 3:
-        _set(places, at, ONE // 3, ONE // 3)
+        _set(positions, at, ONE // 3, ONE // 3)
     elif parts[1] > parts[0]:
         for k in range(parts[1] + 1):
-            _set(places, at + k, _along(levels, odd, 0, ring + k), ONE // 2)
+            _set(positions, at + k, _along(levels, odd, 0, ring + k), ONE // 2)
     else:
         for k in range(parts[0] + 1):
-            _set(places, at + k, ONE // 2, _along(levels, odd, 1, ring + parts[0] - k))
+            _set(positions, at + k, ONE // 2, _along(levels, odd, 1, ring + parts[0] - k))
 
 
 @internal_njit
-def _vertex(first, count, folded, place):
+def _vertex(first, count, folded, position):
     """The number of a ring's vertex at a place, which may go around once."""
     if folded:
-        return first + (place if place < count else 2 * (count - 1) - place)
-    return first + place % count
+        return first + (position if position < count else 2 * (count - 1) - position)
+    return first + position % count
 
 
 @internal_njit

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from gpuprof.chips.draws import MEMORIES
+from gpuprof.chips.draw_units import MEMORIES
 from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Draws, Work, read_draws

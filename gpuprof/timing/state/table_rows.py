@@ -1,0 +1,186 @@
+"""Rows of the machine's tables, for compiled code: `warp_at(machine, i)` is the record of warp i,
+`until_at(machine, i, c).value` a plain number.
+
+`machine` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call
+passes one pointer; a named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of
+compilation. There are no bounds checks: indexes and addresses come from records checked at the edge (`live`) or from
+the tables themselves.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype, types
+from numba.extending import intrinsic, models, register_model
+
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.jit.internal import llvm_function
+from gpuprof.timing.state.layout import PIECE
+from gpuprof.timing.state.machine_tables import MACHINE, TABLES
+
+
+class Row(types.Record):
+    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and
+    `machine` has many fields.
+    """
+
+    def __repr__(self):
+        return f"Row({self.size})"
+
+
+register_model(Row)(models.RecordModel)
+
+
+def _row_type(dtype: np.dtype) -> Row:
+    record = from_dtype(dtype)
+    fields = {
+        name: {"type": field.type, "offset": field.offset, "alignment": field.alignment}
+        for name, field in record.fields.items()
+    }
+    return Row(list(fields.items()), record.size, record.aligned)
+
+
+WORD = _row_type(np.dtype([("value", "i8")]))
+INT64 = ir.IntType(64)
+
+
+def _load_word(builder, record, name: str):
+    """The int64 field `name` of the machine's record."""
+    address = builder.add(builder.ptrtoint(record, INT64), INT64(MACHINE.fields[name][1]))
+    return builder.load(builder.inttoptr(address, INT64.as_pointer()))
+
+
+def _rows(name: str):
+    """An accessor for the table `name` of machine_tables.TABLES."""
+    table = TABLES[name]
+    record = _row_type(table.dtype)
+    nbytes = INT64(table.dtype.itemsize)
+
+    def place(context, builder, base, index):
+        address = builder.add(base, builder.mul(index, nbytes))
+        return builder.inttoptr(address, context.get_value_type(record))
+
+    def of_index(context, builder, signature, args):
+        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), args[1])
+
+    def of_row_and_column(context, builder, signature, args):
+        columns = _load_word(builder, args[0], table.columns)
+        index = builder.add(builder.mul(args[1], columns), args[2])
+        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), index)
+
+    if table.columns:
+
+        @intrinsic
+        def at(typing_context, machine, row, column):
+            return record(machine, types.int64, types.int64), of_row_and_column
+
+    else:
+
+        @intrinsic
+        def at(typing_context, machine, index):
+            return record(machine, types.int64), of_index
+
+    return at
+
+
+def _record_of(dtype: np.dtype):
+    """An accessor for the record of `dtype` at an address."""
+    record = _row_type(dtype)
+
+    @intrinsic
+    def of(typing_context, address):
+        def code(context, builder, signature, args):
+            return builder.inttoptr(args[0], context.get_value_type(record))
+
+        return record(types.int64), code
+
+    return of
+
+
+@intrinsic
+def row_of(typing_context, machine):
+    """The machine's record, as `Row`."""
+
+    def code(context, builder, signature, args):
+        return args[0]
+
+    return _row_type(MACHINE)(machine), code
+
+
+@intrinsic
+def prefetch(typing_context, address, index):
+    """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there
+    when it is served.
+    """
+
+    def code(context, builder, signature, args):
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = llvm_function(builder, kind, "llvm.prefetch.p0")
+        at = builder.inttoptr(builder.add(args[0], builder.mul(args[1], INT64(8))), byte)
+        builder.call(function, [at, number(0), number(3), number(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), code
+
+
+@intrinsic
+def word_at(typing_context, address, index):
+    """The number at place `index` of the int64 table that starts at `address`."""
+
+    def code(context, builder, signature, args):
+        at = builder.add(args[0], builder.mul(args[1], INT64(8)))
+        return builder.inttoptr(at, context.get_value_type(WORD))
+
+    return WORD(types.int64, types.int64), code
+
+
+@intrinsic
+def floor_log2(typing_context, number):
+    """The logarithm to base 2, rounded down, of an int64 that is at least 1."""
+
+    def code(context, builder, signature, args):
+        return builder.sub(INT64(63), builder.ctlz(args[0], ir.IntType(1)(1)))
+
+    return types.int64(types.int64), code
+
+
+inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
+grid_at, presence_at, edge_at, loss_at = _rows("grid"), _rows("presence"), _rows("edge"), _rows("loss")
+step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
+warp_at, until_at, board_at, second_at, blocked_at = (
+    _rows("warp"),
+    _rows("until"),
+    _rows("board"),
+    _rows("second"),
+    _rows("blocked"),
+)
+part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
+sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
+stall_row_at, activity_at = _rows("stall_row"), _rows("activity")
+blame_at, blame_latest_at, blame_bucket_at = _rows("blame"), _rows("blame_latest"), _rows("blame_bucket")
+maker_at, second_maker_at, cause_at = _rows("maker"), _rows("second_maker"), _rows("cause")
+queued_at, lander_at = _rows("queued"), _rows("lander")
+l1_queue_at, mio_queue_at = _rows("l1_queue"), _rows("mio_queue")
+begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")
+ended_at, landed_at = _rows("ended"), _rows("landed")
+l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = (
+    _rows("l0_tag"),
+    _rows("l0_ready"),
+    _rows("l1i_tag"),
+    _rows("l1i_ready"),
+)
+constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
+constant_l15_tag_at, constant_l15_ready_at = _rows("constant_l15_tag"), _rows("constant_l15_ready")
+l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
+l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
+tlb_at, tlb_hint_at, l2_tlb_at = _rows("tlb"), _rows("tlb_hint"), _rows("l2_tlb")
+slice_tick_at, dram_row_at = _rows("slice_tick"), _rows("dram_row")
+channel_tick_at, channel_turn_at = _rows("channel_tick"), _rows("channel_turn")
+request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
+gate_at, watched_at = _rows("gate"), _rows("watched")
+draw_at, before_at, item_at = _rows("draw"), _rows("before"), _rows("item")
+passage_at, column_at = _rows("passage"), _rows("column")
+unit_access_at, unit_traffic_at = _rows("unit_access"), _rows("unit_traffic")
+waited_at, over_at, block_row_at, warp_row_at = _rows("waited"), _rows("over"), _rows("block_row"), _rows("warp_row")
+record_at, counted_at, leaves_at, fifo_at = _rows("record"), _rows("counted"), _rows("leaves"), _rows("fifo")
