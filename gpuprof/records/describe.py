@@ -1,6 +1,7 @@
 """docs/gprec.md from the schema: `python -m gpuprof.records.describe > docs/gprec.md`."""
 
 from collections.abc import Iterator
+from textwrap import fill
 
 from gpuprof.isa.stalls import REASONS
 from gpuprof.records import schema
@@ -41,6 +42,10 @@ def describe() -> str:
     return "\n".join(_page()).rstrip() + "\n"
 
 
+def _heading(type_: bytes, text: str) -> str:
+    return f"## `{type_.decode()}`\n\n{fill(text[0].upper() + text[1:], 100)}.\n"
+
+
 def _page() -> Iterator[str]:
     yield "# The record stream, NAME.gprec\n"
     yield "For readers who want to read or write recordings with their own programs.\n"
@@ -56,14 +61,14 @@ def _page() -> Iterator[str]:
     )
     for chunk in schema.CHUNKS:
         if chunk.fields:
-            yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
+            yield _heading(chunk.type, chunk.text)
             rows = [
                 (f"`{f.name}`", schema.FIELD_TYPES[f.type], f.text + "; may be absent" * f.optional)
                 for f in chunk.fields
             ]
             yield from markdown_table(("field", "type", "meaning"), rows)
         if chunk.table:
-            yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
+            yield _heading(chunk.type, chunk.text)
             yield from recorded(chunk.table)
     yield "## Numbers of a launch (`counters` of LEND, and some fields of LNCH)\n"
     yield from markdown_table(

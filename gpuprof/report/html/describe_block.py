@@ -60,8 +60,8 @@ its first row, which then has the cost of all of it.
 
 Tasks and launches are in rows, virtual ones above; those that overlap are below each other. The
 wheel zooms, down to eight cycles, Shift and drag moves, and a drag selects a stretch: below are its
-tasks by name with their cycles in it, the SMs that were active in the mean, and what its warps did. A
-click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
+tasks by name with their cycles in it, the SMs that were active in the mean, and what its warps did.
+A click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
 below the rows are exact (`activity` in [gpudb.md](gpudb.md)): SMs that had warps, and warps by what
 held them up, useful work at the bottom. Launches that ran at the same time count an SM that they
 share each, so that there are at most so many.
