@@ -5,10 +5,11 @@ READY := .venv/ready
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 NPM := --silent --no-audit --no-fund
 SCRIPTS := $(wildcard gpuprof/report/html/script/*.js)
+PRETTIER := build/lint/node_modules/prettier
 MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
 APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
-.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint wheel bench fuzz clean
+.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint format prettier wheel bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -67,12 +68,23 @@ test: $(READY) ## run the tests, on two cores; REQUIRE="mesa chromium": with the
 test-all: test ## run the tests that take long, too
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
 
-lint: $(READY) ## check style and types
+lint: $(READY) ## check style and types; the page's scripts only with node and npm
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/ty check --quiet
 	@command -v node > /dev/null || { echo "SKIPPED: the check of the page's scripts (node is not installed)"; exit; }; \
 	for script in $(SCRIPTS); do node --check --input-type=module - < $$script || { echo "in $$script"; exit 1; }; done
+	@$(MAKE) --no-print-directory prettier > /dev/null || { echo "SKIPPED: the form of the page's scripts (npm cannot install prettier)"; exit; }; \
+	node $(PRETTIER)/bin/prettier.cjs --check $(SCRIPTS)
+
+format: $(READY) prettier ## write Python, and the page's scripts as `make lint` wants them
+	$(BIN)/ruff format .
+	node $(PRETTIER)/bin/prettier.cjs --write $(SCRIPTS)
+
+prettier: $(PRETTIER)
+
+$(PRETTIER):
+	npm install $(NPM) --prefix build/lint prettier@3.10.1
 
 wheel: $(READY) ## build the wheel and the sdist, into dist/
 	$(BIN)/python -m build --outdir dist .

@@ -1,11 +1,11 @@
-"""Which registers of the PTX still hold, in the final code, what the PTX has in them.
+"""The registers of the PTX that still hold, in the final code, the PTX's values.
 
 The passes keep no account of values: what they have done is judged by its result. The PTX's register %r5 is where the
 allocation has put it, in front of a final instruction that stands for line L of the PTX, if
 
 * what can have written its place last are the instructions that can have written %r5 last in front of L, by the PTX
-  itself, and they stand in no loop of which a pass has made copies;
-* in the instruction's own block such writes stand in front of it, or behind, as their lines do.
+  itself, and they are in no loop of which a pass has made copies;
+* in the instruction's own block such writes come before it, or after, as their lines do.
 
 A value that was moved past the instruction, spilled, or that made room for another is reported as not held.
 """
@@ -54,7 +54,7 @@ class Shape:
 @dataclass
 class DebugRegisters:
     """`wanted`: names of the PTX's registers, by function. What `assemble_program` leaves here, by function: its shape,
-    of each final instruction the places of those that are kept there, by their names, and where variables lie in shared
+    of each final instruction the places of those that are held there, by their names, and where variables lie in shared
     memory.
     """
 

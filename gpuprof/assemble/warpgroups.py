@@ -1,7 +1,7 @@
 """Registers that wgmma.mma_async takes from instructions with no wgmma.fence between, and those that are written while
 one may still read them (PTX ISA, wgmma.fence and wgmma.wait_group).
 
-This is decided on the PTX as it stands, before any pass: machine code has another order, of the assembler's own. What a
+This is decided on the PTX itself, before any pass: machine code has another order, of the assembler's own. What a
 compiler moves where it likes is no write: copies, constants, and loads of a function that has variables in memory.
 """
 
@@ -126,7 +126,7 @@ def _drop(state: _State, what: str) -> None:
 
 
 def _change_groups(state: _State, change: Callable[[int], int | None]) -> None:
-    """`change`: the groups that were ended since, anew; None where the multiplication has been waited for."""
+    """`change`: the groups that were ended since, changed; None where the multiplication has been waited for."""
     for key in [key for key in state if key[0] == _READ]:
         changed = ((line, change(ended)) for line, ended in state[key])
         state[key] = frozenset((line, ended) for line, ended in changed if ended is not None)

@@ -54,14 +54,14 @@ def command(display: Display, file: Path, measure: int | None):
                     tuple(numbers[launch_of(tasks, task)] for task in (pair.source, pair.target)) for pair in found
                 ]
                 measured, how = measure_stream(read_stream(file), chosen), "each launch by itself on the chip"
-                path = critical_path(db, tasks, measured.alone)
+                path = critical_path(db, tasks, measured.without_overlap)
         if not found:
             terminal.say("no two launches wait for each other without need")
         for place, pair in enumerate(found):
             names = " and ".join(named(tasks, task) for task in (pair.source, pair.target))
             text = f"{names}: at most {pair.bound_cycles:,} cycles ({pair.kind})"
             if measured:
-                text += f"; {verdict(measured.each[place])}"
+                text += f"; {verdict(measured.proposals[place])}"
             terminal.say(printable(text))
         chain = " -> ".join(named(tasks, task) for task in path.tasks)
         terminal.say(printable(f"longest chain of needs, {how}: {path.cycles:,} cycles: {chain}"))

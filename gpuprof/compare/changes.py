@@ -17,7 +17,8 @@ class Change(NamedTuple, Generic[Name, Number]):
     @property
     def delta(self) -> Number:
         """The growth; a number that a profile does not have counts as 0."""
-        return (self.new or 0) - (self.old or 0)
+        old, new = 0 if self.old is None else self.old, 0 if self.new is None else self.new
+        return new - old
 
     @property
     def percent(self) -> float | None:

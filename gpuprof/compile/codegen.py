@@ -3,7 +3,7 @@
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
 stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
 line that each location label stands for ("a.cu:7"; see `lineinfo`), by which the parent reads LLVM's last words if it
-comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types,
+needs them, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types,
 facts (`isa.facts.Facts` as JSON).
 """
 

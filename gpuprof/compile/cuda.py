@@ -186,7 +186,7 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
 def _generate(irs: Sequence[str], how: _Flags, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
-    -P: a file of the user's folder must not stand in for a module of the same name.
+    -P: a file of the user's folder must not replace a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", how.arch, str(how.optimize)]
     command += ["debug"] if how.for_debugger else []
@@ -213,17 +213,17 @@ def _explain(complaint: str, places: list[str], irs: Sequence[str], path: str) -
     fatal, inside = _FATAL.search(complaint), _IN_FUNCTION.search(complaint)
     lines = complaint.strip().splitlines()
     what = fatal[1] if fatal else lines[-1] if lines else "LLVM ended without a message"
-    place, function = path, ""
+    position, function = path, ""
     for metadata in map(Metadata, irs):
         for each in metadata.of_kind("DISubprogram"):
             if inside and symbol_of(each) == inside[1]:
-                place = f"{metadata.file_of(each)}:{each.number('line')}"
+                position = f"{metadata.file_of(each)}:{each.number('line')}"
                 function = f" for `{qualified_name(metadata, each)}`"
     if located := _LOCATED.search(what):
         index = label_index(int(located[1]))
-        place = places[index] if index is not None else place
+        position = places[index] if index is not None else position
         what = what[: located.start()]
-    return f"{place}: no PTX can be generated{function}: {what}"
+    return f"{position}: no PTX can be generated{function}: {what}"
 
 
 def _sources(

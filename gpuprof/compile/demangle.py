@@ -10,7 +10,7 @@ comes up (lambdas, expressions, pointers to members) leaves the symbol as it is.
     arguments = "I" {argument} "E"             argument = type | "L" type value "E" | "J" {argument} "E"
     type      = letter | name | cv type | ("P" | "R" | "O") type | "A" number "_" type | "F" {type} "E"
                 | "T" [number] "_" | "Dp" type
-    substitution = "S" [number in base 36] "_"   what stood there before: every prefix of a name, template,
+    substitution = "S" [number in base 36] "_"   an earlier part: every prefix of a name, template,
                                                  and type with a modifier
 """
 

@@ -23,7 +23,7 @@ SUFFIXES = frozenset((
 def opened_texts(places: Mapping[str, str], opened: Collection[str]) -> dict[str, str]:
     """Name in the profile -> text, for the files among "name -> place" that the compiler says it `opened`."""
     known = {os.path.realpath(each) for each in opened}
-    return _texts({name: place for name, place in places.items() if os.path.realpath(place) in known})
+    return _texts({name: path for name, path in places.items() if os.path.realpath(path) in known})
 
 
 def texts_below(places: Mapping[str, str], folders: Collection[Path]) -> dict[str, str]:
@@ -39,8 +39,8 @@ def texts_below(places: Mapping[str, str], folders: Collection[Path]) -> dict[st
 
 def _texts(places: Mapping[str, str]) -> dict[str, str]:
     texts = {}
-    for name, place in places.items():
-        text = _text_of(place)
+    for name, path in places.items():
+        text = _text_of(path)
         if text is not None:
             texts[name] = text
     return texts

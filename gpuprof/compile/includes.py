@@ -1,7 +1,7 @@
 """The files that a source includes, without those that no compiler should open: a FIFO or a device keeps it waiting, or
 never ends.
 
-Only names that stand in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
+Only names in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
 """
 
 import os
@@ -42,7 +42,7 @@ def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Itera
         line, at = line + text.count("\n", at, match.start()), match.start()
         folders = [Path(name).parent, *include_dirs] if match[1] else include_dirs
         places = (Path(folder, match[1] or match[2]) for folder in folders or (Path(),))
-        file = next((place for place in places if is_there(place)), None)
+        file = next((path for path in places if is_there(path)), None)
         if file:
             yield line, file
 

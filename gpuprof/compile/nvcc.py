@@ -104,8 +104,8 @@ def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tupl
     """
     source_folder = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with temporary_folder(_temporary()) as folder:
-        place, ptx, dependencies = (folder / name for name in (Path(path).name, "out.ptx", "headers.d"))
-        place.write_text(text, encoding="utf-8", errors="surrogateescape")
+        source, ptx, dependencies = (folder / name for name in (Path(path).name, "out.ptx", "headers.d"))
+        source.write_text(text, encoding="utf-8", errors="surrogateescape")
         link = folder / "source"  # a name that -Xcompiler does not split
         link.symlink_to(source_folder)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
@@ -120,7 +120,7 @@ def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tupl
             str(dependencies),
             "-o",
             str(ptx),
-            str(place),
+            str(source),
         ]
         # nvcc's own temporary files go with this folder, also when it is killed
         run = partial(run_child, what=path, env=cache.environment() | {"TMPDIR": str(folder)})
@@ -133,7 +133,7 @@ def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tupl
             done = run([*command, "-rdc=true"])
         if done.code:
             messages = diagnostics_of(done) + done.out.decode("utf-8", "replace")
-            messages = messages.replace(str(place), path).replace(str(link), source_folder)
+            messages = messages.replace(str(source), path).replace(str(link), source_folder)
             raise CompileError(f"{path} does not compile with nvcc", messages)
         named = headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace").replace(
@@ -141,7 +141,7 @@ def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tupl
             )
         )
         headers = [os.path.normpath(each) for each in named]
-        kept = [each for each in headers if each != str(place)]
+        kept = [each for each in headers if each != str(source)]
         return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), source_folder), kept, arch
 
 
@@ -164,8 +164,8 @@ def _evident(opened: Sequence[str], included: Collection[Path], tools: Nvcc) -> 
 
 
 def _temporary() -> str:
-    """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the
-    user's would be split.
+    """The folder of temporary files; -Xcompiler splits what it is given, so the system's own folder where the name of
+    the user's would be split.
     """
     named = tempfile.gettempdir()
     if not re.search(r"[\s,]", named):
@@ -189,7 +189,7 @@ def _module(
         return match[1] + name + match[3]
 
     ptx = _FILE_LINE.sub(rename, ptx)
-    sources = opened_texts({name: place for name, place in places.items() if name != path}, opened)
+    sources = opened_texts({name: file for name, file in places.items() if name != path}, opened)
     if path in places:
         sources[path] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     signatures = {symbol: demangle.signature(symbol) for symbol in functions_of(ptx)}

@@ -27,7 +27,7 @@ def bounded_ptx(path: str, ptx: str) -> str:
 def with_instances(path: str, source: str, instantiate: Sequence[str], attributes: str = "") -> str:
     """The source with its own line numbers, followed by a line for each instance.
 
-    A variable that holds the kernel's address instantiates it, and tells its symbol: gpuprof_instance_0, ...
+    A variable that holds the kernel's address instantiates it, and gives its symbol: gpuprof_instance_0, ...
     """
     forced = "".join(
         f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ {attributes}auto gpuprof_instance_{index} = '
@@ -41,7 +41,7 @@ def split_defines(defines: Sequence[str]) -> tuple[list[str], str]:
     """Macros ("N", "N=8") for the compiler's own headers, which are those with a reserved name, and the text that
     defines the others.
 
-    The text goes between the headers that stand before every source and the source: a program may call a macro T or N,
+    The text goes between the headers that come before every source and the source: a program may call a macro T or N,
     as templates of headers call their parameters.
     """
     reserved = [each for each in defines if each.startswith("_")]

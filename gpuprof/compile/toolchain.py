@@ -79,7 +79,7 @@ def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
 
 def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
     """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers. Thrust and CUB are beside it where they are installed (`cccl.find`).
+    headers. Thrust and CUB are added where they are installed (`cccl.find`).
 
     Raises CompileError when there is none.
     """
@@ -111,7 +111,7 @@ def _flags(library: Path | None, headers: Cccl | None) -> tuple[str, ...]:
 
 
 def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
-    """Where clang finds the headers of Thrust, CUB and libcu++. Their ranges want more of NVTX's C++ than ours has."""
+    """The flags for the headers of Thrust, CUB and libcu++. Their ranges want more of NVTX's C++ than ours has."""
     return ("-isystem", str(headers.folder), "-DCCCL_DISABLE_NVTX") if headers else ()
 
 

@@ -1,7 +1,7 @@
 """Counts of an instruction: its counters, and the positions of its lanes in shared memory."""
 
 from collections import namedtuple
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpuprof.tables.launch import COUNTERS
 from gpuprof.tables.table import SUM
@@ -9,10 +9,16 @@ from gpuprof.tables.table import SUM
 NAMES = COUNTERS.names(SUM)
 
 
-class Counters(namedtuple("Counters", NAMES, defaults=(0,) * len(NAMES))):
+class Counters(namedtuple("Columns", NAMES, defaults=(0,) * len(NAMES))):
     """Exact counts of an instruction or of a sum of instructions, named like the columns of `counters`."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # the columns, which a type checker does not see
+
+        def __new__(cls, *values: int, **named: int) -> "Counters": ...
+
+        def __getattr__(self, name: str) -> int: ...
 
     @property
     def l2_sectors_global_excess(self) -> int:

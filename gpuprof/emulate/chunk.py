@@ -94,7 +94,7 @@ class Chunk:
         everyone = Lanes(self, np.arange(self.n_warps, dtype=np.int64), self.live.copy(), 0, direct=True)
         self.push(everyone, self.module.graph.block_at[self.launch.function.first])
 
-    def run(self, segment_nbytes: int) -> Iterator[None]:
+    def run(self, segment_nbytes: int) -> Iterator[None]:  # noqa: C901  # a case for each kind of instruction
         """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes` (while some warps sleep,
         to the awake ones' share of that), when it `is_due`, and when all awake warps have exited.
         """

@@ -171,7 +171,7 @@ class Emulation:
             yield Order(next(iter(self.resting), -1))
 
 
-def emulate(
+def emulate(  # noqa: PLR0913  # a value for each number that a launch has
     launch: Launch,
     memory: AddressSpace,
     *,

@@ -103,7 +103,7 @@ class Frame:
         with self.gpu.task(of_kind(name, str, "a command buffer's name"), is_command_buffer=True) as task:
             yield task
 
-    def draw(
+    def draw(  # noqa: PLR0913  # keywords of a pipeline's states
         self,
         pipeline: Pipeline,
         vertices: np.ndarray | DeviceArray,

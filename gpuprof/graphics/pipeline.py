@@ -79,7 +79,7 @@ class Pipeline:
     samples of a pixel are written. Raises UsageError for shaders that do not fit, and for unknown words.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # keywords of a pipeline's states
         self,
         vertex: Kernel,
         pixel: Kernel | None,

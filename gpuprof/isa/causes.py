@@ -2,7 +2,7 @@
 
 Each stall (one warp, one issue slot of one instruction, one reason) has one cause: its kind and an instruction, which
 may be one of another warp.
-Where several come to an end in the same cycle the one of the greater number is it.
+Of several that end in the same cycle, the one of the greater number is it.
 """
 
 from typing import NamedTuple

@@ -65,7 +65,7 @@ class Instruction(NamedTuple):
 
     @property
     def imm_slot(self) -> str:
-        """Which source imm replaces: "a", "b", "c", or ""."""
+        """The source that imm replaces: "a", "b", "c", or ""."""
         if self.op.name == "MOVI.64" or "A" in (self.op.a,):
             return ""
         return ("", "a", "b", "c")[FIELDS["imm_slot"].get(self.mods)]
@@ -79,7 +79,7 @@ class Instruction(NamedTuple):
         return self.imm | self.mods << 32
 
 
-def make(
+def make(  # noqa: PLR0913  # a row of a table
     name: str,
     *,
     guard: int = PT,

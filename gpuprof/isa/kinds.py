@@ -1,7 +1,7 @@
 """The kinds of instructions: the closed set that a row's `kind` comes from, and what all instructions of a kind share.
 
-`has_effect`: it stays though nobody reads its result. `is_fence`: no access to memory moves over it. `operation`: what
-it does to memory, "" for nothing. A load with memory order (the `sem` modifier) has an effect and is a fence, too.
+`has_effect`: it stays even when its result is never read. `is_fence`: no access to memory moves over it. `operation`:
+what it does to memory, "" for nothing. A load with memory order (the `sem` modifier) has an effect and is a fence, too.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,11 @@
 """A row of the instruction table, and how a family of rows writes it; scalar types.
 
-Rule: outside this package nobody asks for an instruction's name.
+Rule: outside this package no code depends on an instruction's name.
 
 * What an instruction is, its row says: `kind` (see `kinds`), `space`, `pipe`, `fields`, `types`.
-* Who matches exact opcodes writes them as `opcodes.numbers("IADD", "IADD.64")` or `opcodes.by_number({...})`, or holds
-  one row as a constant, `MOV = BY_NAME["MOV"]`, and compares with `is`. A name that the table lacks stops the import.
+* Code that matches exact opcodes writes them as `opcodes.numbers("IADD", "IADD.64")` or `opcodes.by_number({...})`, or
+  holds one row as a constant, `MOV = BY_NAME["MOV"]`, and compares with `is`. A name that the table
+  lacks stops the import.
 * `semantics` is only an index into the emulator's tables of what instructions compute.
 * `name` is only shown, or a part of a key.
 
@@ -47,7 +48,7 @@ class Opcode(NamedTuple):
     kind: str  # of kinds.KINDS
 
 
-def row(name, kind, form, pipe, latency, semantics, types="", fields=(), slots=1, space="", nbytes=0) -> Opcode:
+def row(name, kind, form, pipe, latency, semantics, types="", fields=(), slots=1, space="", nbytes=0) -> Opcode:  # noqa: PLR0913  # a row of a table
     """A row without its number. `form` is "dst=a,b,c,e"; missing slots are empty; `types` are separated by spaces."""
     assert kind in KINDS, f"{name}: unknown kind {kind!r}"
     assert pipe in PIPES, f"{name}: unknown pipe {pipe!r}"

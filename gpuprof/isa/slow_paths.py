@@ -14,7 +14,7 @@ from gpuprof.isa.opcodes import by_number
 
 class SlowPath(NamedTuple):
     """`fast`: slots of the row that only lanes on the usual path need. `parts`: slots of each part of the slow path, in
-    the order in which the emulator says who goes through it.
+    the order in which the emulator gives the lanes that go through it.
     """
 
     fast: int

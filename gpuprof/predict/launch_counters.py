@@ -122,7 +122,7 @@ def again(database: sqlite3.Connection) -> str:
     return AGAIN
 
 
-def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:
+def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:  # noqa: PLR0913  # a value for each number that a launch has
     metrics = {
         name: value
         for name, value in db.execute("SELECT metric, value FROM launch_metrics WHERE launch = ?", (launch,))

@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.isa.families.tensor import GROUPS, form_of
 from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.timing.state.expansion import row_on_architecture
+from gpuprof.timing.state.expansion import row_on_architecture, slot_interval
 
 PIPES = ("alu", "fma", "fp64", "half", "xu", "tensor")
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}

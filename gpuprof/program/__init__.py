@@ -5,7 +5,7 @@ commands.
     build       sources to an executable with our runtime library
     arena       device memory, shared with the program
     channel     messages on the socket
-    handlers    who serves the calls
+    handlers    serves the calls
     serve       what each call does
     packed      device code in executables of nvcc
     process     the program's process, from its start to its end

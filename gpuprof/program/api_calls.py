@@ -43,11 +43,11 @@ class Calls:
         if self._n_open > 1:
             return
         self._waited_ns = self._nbytes = 0
-        place = self._places.line(origin.caller)
+        position = self._places.line(origin.caller)
         is_listed = self._tasks.wants_calls(origin.thread)
         identifier = self._tasks.new() if is_listed else cmd.NO_TASK
         name = self._places.function(origin.function) or "call"
-        self._submit(cmd.CallBegin(name, place.file, place.line, origin.thread, origin.host_ns, identifier))
+        self._submit(cmd.CallBegin(name, position.file, position.line, origin.thread, origin.host_ns, identifier))
         if is_listed:
             self._tasks.call(identifier, origin.thread)
 

@@ -145,8 +145,8 @@ class ApiServer:
 
     def place_of_call(self) -> str:
         """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""
-        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
-        return ": ".join(each for each in (str(place), function) if each)
+        position, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
+        return ": ".join(each for each in (str(position), function) if each)
 
     def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""

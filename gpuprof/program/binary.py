@@ -91,9 +91,9 @@ def _runtime(name: str) -> Path:
     flags = (*tools.shared, f"-Wl,-soname,{name}")
     parts = [*texts, header().encode(), tools.identity.encode(), *(flag.encode() for flag in flags)]
     folder = programs_folder()
-    place = folder / f"shared-{cache.digest(parts)[:32]}"
-    if (place / name).is_file():
-        return place
+    cached = folder / f"shared-{cache.digest(parts)[:32]}"
+    if (cached / name).is_file():
+        return cached
     with stage("building the runtime library"), temporary_folder() as scratch:
         (scratch / "calls.h").write_text(header(), encoding="utf-8")
         # The calls have the version that executables ask for. The clocks have none, and so go before libc's.
@@ -104,6 +104,6 @@ def _runtime(name: str) -> Path:
         ended = run_child(command, name, env=linkers_environment(folder))
         if ended.code:
             raise CompileError(f"{name} cannot be built", diagnostics_of(ended))
-        place.mkdir(exist_ok=True)
-        put(new, place / name)
-    return place
+        cached.mkdir(exist_ok=True)
+        put(new, cached / name)
+    return cached

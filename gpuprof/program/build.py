@@ -108,13 +108,13 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
     sources = sorted(RUNTIME.glob("*.cpp"))
     texts = [path.read_bytes() for path in (*sources, *sorted(RUNTIME.glob("*.h")))]
     key = cache.digest([*texts, header().encode(), tools.identity.encode(), *(flag.encode() for flag in tools.library)])
-    place = folder / f"runtime-{key[:32]}"
-    wanted = [place / f"{path.stem}.o" for path in sources]
+    cached = folder / f"runtime-{key[:32]}"
+    wanted = [cached / f"{path.stem}.o" for path in sources]
     if all(path.is_file() for path in wanted):
         return wanted
     with stage("building the runtime library"), temporary_folder() as scratch:
         (scratch / "calls.h").write_text(header(), encoding="utf-8")
-        place.mkdir(exist_ok=True)
+        cached.mkdir(exist_ok=True)
         for path, made in zip(sources, wanted, strict=True):
             new = scratch / made.name
             command = [*tools.clang, *tools.library, "-I", str(scratch), "-c", str(path), "-o", str(new)]
@@ -133,14 +133,14 @@ def _object(
     flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=gnu17", f"-O{options.optimize}"]
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
-    place = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
+    identity = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
     parts = (
         source,
         language,
         str(number),
         str(options.links_device),
         arch,
-        *place,
+        *identity,
         *flags,
         *tools.host,
         tools.identity,

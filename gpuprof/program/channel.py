@@ -14,9 +14,9 @@ MASK = (1 << 64) - 1
 
 
 class Origin(NamedTuple):
-    """Where in the program a call comes from. `caller`: an address in its code; `function`: the offset in the library's
-    code of a place in the function that it calls; `host_ns`: of the made time; `is_part`: it is a part of another call,
-    or none of the program's own.
+    """The place in the program that a call comes from. `caller`: an address in its code; `function`: the offset in the
+    library's code of a place in the function that it calls; `host_ns`: of the simulated time; `is_part`: it is a part
+    of another call, or none of the program's own.
     """
 
     caller: int

@@ -1,4 +1,4 @@
-"""Which launches of a program are timed; the others are only emulated."""
+"""The choice of a program's launches that are timed; the others are only emulated."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Which function and which line of the source an address of an executable belongs to.
+"""The function and the line of the source that an address of an executable belongs to.
 
 Reads what our own build puts into a static ELF file of 64 bits: the symbol table, and the line tables of DWARF 4 (DWARF
 Debugging Information Format, version 4, 6.2), which are those of the program's own files. Tables of other versions are
@@ -76,7 +76,7 @@ class Places:
         except UNREADABLE:
             return [], []
         rows.sort(key=lambda row: (row[0], row[1] is not NOWHERE))  # where one sequence ends, another may begin
-        return [address for address, _ in rows], [place for _, place in rows]
+        return [address for address, _ in rows], [position for _, position in rows]
 
 
 def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:

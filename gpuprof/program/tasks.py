@@ -11,7 +11,7 @@ NONE = (1 << 64) - 1  # for another task: there is none
 
 class ProgramTasks:
     """A task that lies within the one before it holds what is asked meanwhile by its place. Others (ranges that end
-    in any order, tasks of a thread beside another one's) are virtual, and calls are related to them one by one.
+    in any order, tasks of a thread next to another one's) are virtual, and calls are related to them one by one.
     """
 
     def __init__(self, submit: Submit):

@@ -25,7 +25,7 @@ class ChunkFile:
         self.path = path
         self._target = target_of(path)
         self._held: list[bytes] = []
-        self._file = None
+        self._file: BinaryIO | None = None
         self._moved_aside = False
         self._whole_nbytes = 0  # end of the last whole chunk
         # why the disk took no more of a file that had begun well: nothing is written after a part
@@ -34,6 +34,17 @@ class ChunkFile:
     @property
     def created(self) -> bool:
         return self._file is not None
+
+    @property
+    def _open_file(self) -> BinaryIO:
+        assert self._file is not None
+        return self._file
+
+    @property
+    def _path(self) -> Path:
+        """The path of a regular file."""
+        assert self._target.path is not None
+        return self._target.path
 
     def create(self) -> None:
         """Move a previous file aside and write what was held back; later calls do nothing."""
@@ -51,9 +62,9 @@ class ChunkFile:
     def _opened(self) -> BinaryIO:
         if not self._is_regular:
             return self._target.open()
-        self._moved_aside = self._target.path.exists()  # first, since an interrupt may come in between
-        move_aside(self._target.path)
-        return open(self._target.path, "xb", buffering=0)  # a file that has got the name meanwhile is not ours
+        self._moved_aside = self._path.exists()  # first, since an interrupt may come in between
+        move_aside(self._path)
+        return open(self._path, "xb", buffering=0)  # a file that has got the name meanwhile is not ours
 
     def append(self, chunk: bytes | memoryview) -> None:
         """A whole chunk, in one write call as long as the system takes it."""
@@ -72,7 +83,7 @@ class ChunkFile:
         rest = memoryview(chunk)
         try:
             while rest:  # a full disk can take part of a chunk before it refuses the rest
-                rest = rest[self._file.write(rest) :]
+                rest = rest[self._open_file.write(rest) :]
         except OSError as error:
             raise self._disk_error(error) from None
         self._whole_nbytes += len(chunk)
@@ -80,12 +91,12 @@ class ChunkFile:
     def drop_partial_chunk(self) -> None:
         """Cut off what an interrupt inside `append` left, so that more can follow."""
         if self.created and self._is_regular:
-            self._file.truncate(self._whole_nbytes)
-            self._file.seek(self._whole_nbytes)
+            self._open_file.truncate(self._whole_nbytes)
+            self._open_file.seek(self._whole_nbytes)
 
     def close(self) -> None:
         try:
-            self._file.close()
+            self._open_file.close()
         except OSError as error:
             raise self._disk_error(error) from None
 
@@ -95,15 +106,15 @@ class ChunkFile:
         """
         if self.created:
             is_ours = self._is_regular and self._has_the_name()
-            self._file.close()
+            self._open_file.close()
             if is_ours:
-                self._target.path.unlink()
+                self._path.unlink()
         self._put_back()
 
     def _put_back(self) -> None:
-        old = old_name(self._target.path) if self._moved_aside else None
-        if old and old.exists() and not self._target.path.exists():
-            os.replace(old, self._target.path)
+        old = old_name(self._path) if self._moved_aside else None
+        if old and old.exists() and not self._path.exists():
+            os.replace(old, self._path)
 
     @property
     def _is_regular(self) -> bool:
@@ -111,7 +122,7 @@ class ChunkFile:
 
     def _has_the_name(self) -> bool:
         try:
-            return os.path.samestat(os.fstat(self._file.fileno()), os.lstat(self._target.path))
+            return os.path.samestat(os.fstat(self._open_file.fileno()), os.lstat(self._path))
         except FileNotFoundError:
             return False
 

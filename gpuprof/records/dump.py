@@ -68,7 +68,8 @@ COLUMNS_OF_FIELD = {
 
 def columns(dtype: np.dtype) -> list[tuple[str, Shown]]:
     """(field, column) pairs, the one of names last. The launch of compact records is not in their rows."""
-    pairs = [(name, column) for name in dtype.names for column in COLUMNS_OF_FIELD.get(name, (Shown(name, _plain),))]
+    names = dtype.names or ()
+    pairs = [(name, column) for name in names for column in COLUMNS_OF_FIELD.get(name, (Shown(name, _plain),))]
     return sorted(pairs, key=lambda pair: pair[1].name in NAMED)
 
 

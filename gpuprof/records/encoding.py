@@ -165,11 +165,11 @@ def _decode_rows(chunk: Chunk, payload: bytes, version: int) -> LaunchRows:
     if len(payload) < ROWS_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     launch, n = ROWS_HEADER.unpack_from(payload)
-    expected = ROWS_HEADER.size + n * chunk.table.dtype_of(version).itemsize
+    expected = ROWS_HEADER.size + n * chunk.rows_table.dtype_of(version).itemsize
     if len(payload) != expected:
         raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
-    rows = chunk.table.rows_of(version, payload, n, ROWS_HEADER.size)
-    if "launch" in rows.dtype.names and (rows["launch"] != launch).any():
+    rows = chunk.rows_table.rows_of(version, payload, n, ROWS_HEADER.size)
+    if "launch" in (rows.dtype.names or ()) and (rows["launch"] != launch).any():
         raise MalformedPayload(f"belongs to launch {launch} and has rows of another")
     return LaunchRows(launch, rows)
 
@@ -178,10 +178,10 @@ def _decode_table(chunk: Chunk, payload: bytes, version: int) -> TableRows:
     if len(payload) < TABLE_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     (n,) = TABLE_HEADER.unpack_from(payload)
-    expected = TABLE_HEADER.size + n * chunk.table.dtype_of(version).itemsize
+    expected = TABLE_HEADER.size + n * chunk.rows_table.dtype_of(version).itemsize
     if len(payload) != expected:
         raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
-    return TableRows(chunk.table.rows_of(version, payload, n, TABLE_HEADER.size))
+    return TableRows(chunk.rows_table.rows_of(version, payload, n, TABLE_HEADER.size))
 
 
 def _decode_piece(chunk: Chunk, payload: bytes, version: int) -> Piece:

@@ -67,7 +67,7 @@ class Index(Recording):
             self.places.setdefault((payload.launch, type_), []).append(start)
         if type_ == b"STRM":
             self.stream.append(start)
-        if type_ in EXACT:
+        if type_ in EXACT and isinstance(payload, LaunchRows):
             self.digests.setdefault(payload.launch, {}).setdefault(type_, sha256()).update(payload.rows.tobytes())
         if type_ in IN_ORDER:
             what = (type_, IN_ORDER[type_](self, payload))

@@ -141,7 +141,7 @@ class _Run:
         if (type_, launch) in self.exact:  # chunks of launches in flight together take turns
             return
         self.exact.add((type_, launch))
-        table = BY_TYPE[type_].table
+        table = BY_TYPE[type_].rows_table
         for rows in self.first.read_rows(launch, table):
             self.writer.rows(table, self.relocation.number(launch), self.relocation.rows(table, rows))
 

@@ -45,13 +45,14 @@ class Passes:
         """The fields of the LEND chunk."""
         ends = [self._end(index, number) for index in self.indexes]
         counted = {name: sum(end[name] for end in ends) for name in COUNTED}
-        end = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+        end: dict[str, Any] = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
         period = self.found_period(number)
         return end | {"counters": end["counters"] | {FOUND_PERIOD: period}} if period else end
 
     def _end(self, index: Index, number: int) -> dict[str, Any]:
         """Counts of LEND for the samples of a pass that stay. A pass that found its period has lost none."""
         end = index.launches[number].end
+        assert end is not None
         if not self._is_thinned(index, number):
             return end
         n = sum(int(rows["due"].sum()) for rows in self._losses(index, number))

@@ -255,7 +255,7 @@ class Builder:
 
     def _keep_rows(self, chunk: Chunk, payload: LaunchRows) -> None:
         if len(payload.rows):
-            self.gathered.setdefault((payload.launch, chunk.table), []).append(payload.rows)
+            self.gathered.setdefault((payload.launch, chunk.rows_table), []).append(payload.rows)
 
     def _stream(self, chunk: Chunk, piece: Piece) -> None:
         self.recording.has_stream = True
@@ -307,7 +307,7 @@ class Builder:
         self.recording.draws[fields["draw"]] = fields
 
     def _table(self, chunk: Chunk, table: TableRows) -> None:
-        self.tables.setdefault(chunk.table, []).append(table.rows)
+        self.tables.setdefault(chunk.rows_table, []).append(table.rows)
 
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
@@ -329,7 +329,7 @@ class Builder:
 UNIT = (str, (int, float), (int, float), int, int)  # of a draw: name, cycles busy and blocked, first and last cycle
 TRAFFIC = (str, int, int, int, int)  # of a draw's unit: name, bytes of the L2 read and written, bytes of the DRAM
 KIND_OF_VALUE: dict[str, tuple[type, ...]] = {"integer": (int,), "real": (int, float), "text": (str,)}
-ADDERS = {
+ADDERS: dict[bytes, Callable[[Builder, Chunk, Any], None]] = {
     b"DRAW": Builder._draw,
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,

@@ -79,9 +79,15 @@ class Chunk(NamedTuple):
     table: Table | None = None
 
     @property
+    def rows_table(self) -> Table:
+        """The table of an array or a table."""
+        assert self.table is not None, self.type
+        return self.table
+
+    @property
     def dtype(self) -> np.dtype:
         """The layout of a row of an array or a table."""
-        return self.table.dtype
+        return self.rows_table.dtype
 
 
 def _chunk_of(table: Table) -> Chunk:

@@ -319,5 +319,5 @@ def put_samples(room: np.ndarray, rows: np.ndarray) -> None:
         as_bytes = np.dtype((np.void, rows.itemsize))  # numpy copies a row of fields field by field, and this at once
         room.view(as_bytes)[:] = rows.view(as_bytes)
     else:
-        for name in room.dtype.names:
+        for name in room.dtype.names or ():
             room[name] = rows[name]

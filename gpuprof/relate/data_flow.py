@@ -17,7 +17,7 @@ import numpy as np
 
 from gpuprof.relate.task_kinds import NUMBERS, PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE
 
-NOBODY = -1  # instead of a task's number
+NO_TASK = -1  # instead of a task's number
 PRODUCED, READ, OVERWRITTEN = (NUMBERS[kind] for kind in (PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE))
 
 
@@ -27,11 +27,11 @@ def _numbers(*names: str) -> np.dtype:
 
 # `nbytes` bytes of a buffer tie two tasks. kind: a number of relate.task_kinds.RELATIONS, see above.
 FLOW = _numbers("kind", "source", "target", "buffer", "nbytes")
-# `nbytes` bytes that a task wrote to a buffer, and no task has read. replaced_by: the task that wrote over them; NOBODY
-# when they were still there at the end.
+# `nbytes` bytes that a task wrote to a buffer, and no task has read. replaced_by: the task that wrote over them;
+# NO_TASK if they were still there at the end.
 UNREAD = _numbers("task", "buffer", "replaced_by", "nbytes")
 # A task wrote `nbytes` bytes to a buffer that were there already, of task `writer`. copied_out_by: the last copy to the
-# host that has read them since; NOBODY when none has.
+# host that has read them since; NO_TASK when none has.
 AGAIN = _numbers("task", "buffer", "writer", "copied_out_by", "nbytes")
 
 Pairs: TypeAlias = Iterable[tuple[int, int]]  # ranges [start, end), ascending; no two overlap or touch
@@ -49,7 +49,7 @@ class Buffer:
     def __init__(self, number: int, address: int, nbytes: int):
         self.number = number
         self._starts = [address]  # of segments, ascending; each reaches to the next, the last to the buffer's end
-        self._writers = [NOBODY]
+        self._writers = [NO_TASK]
         self._readers: list[Readers] = [None]
         self._end = address + nbytes
 
@@ -58,7 +58,7 @@ class Buffer:
         for start, end in ranges:
             for k in range(self._cut(start), self._cut(end)):
                 writer, readers = self._writers[k], self._readers[k]
-                if writer not in (NOBODY, task):
+                if writer not in (NO_TASK, task):
                     _add(flows, (PRODUCED, writer), self._after(k) - self._starts[k])
                 if readers is None or readers[0] != task:
                     self._readers[k] = task, readers
@@ -70,7 +70,7 @@ class Buffer:
             for k in range(first, after):
                 writer, readers = self._writers[k], self._readers[k]
                 nbytes = self._after(k) - self._starts[k]
-                if writer not in (NOBODY, task):
+                if writer not in (NO_TASK, task):
                     _add(flows, (OVERWRITTEN, writer), nbytes)
                     if is_unread(writer, readers):
                         _add(lost, (writer,), nbytes)
@@ -85,7 +85,7 @@ class Buffer:
     def unread(self) -> Iterator[tuple[int, int]]:
         """(task, nbytes) for each segment that was written and not read."""
         for writer, readers, start, end in self.segments(((self._starts[0], self._end),)):
-            if writer != NOBODY and is_unread(writer, readers):
+            if writer != NO_TASK and is_unread(writer, readers):
                 yield writer, end - start
 
     def segments(self, ranges: Pairs) -> Iterator[tuple[int, Readers, int, int]]:
@@ -152,7 +152,7 @@ class Flows:
     def remove(self, number: int) -> None:
         """A buffer is freed."""
         for task, nbytes in self._buffers.pop(number).unread():
-            self._unread.add((task, number, NOBODY, nbytes))
+            self._unread.add((task, number, NO_TASK, nbytes))
 
     def inputs(self, number: int, reads: Pairs) -> Inputs:
         """The present contents of a buffer, by their writers."""
@@ -172,8 +172,8 @@ class Flows:
         lost: Sums = {}
         buffer.read(task, reads, flows)
         for writer, readers, start, end in buffer.segments(unchanged):
-            if writer != NOBODY:
-                out = next((reader for reader in all_readers(readers) if reader in self._copies_out), NOBODY)
+            if writer != NO_TASK:
+                out = next((reader for reader in all_readers(readers) if reader in self._copies_out), NO_TASK)
                 self._again.add((task, number, writer, out, end - start))
         buffer.write(task, writes, flows, lost)
         for (kind, source), nbytes in flows.items():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.relate.data_flow import NOBODY, Observed
+from gpuprof.relate.data_flow import NO_TASK, Observed
 
 NEVER_READ_COPY, NEVER_READ, BACK_AND_FORTH, COPIED_AGAIN, COMPUTED_TWICE = FINDINGS = (
     "copied in and never read",
@@ -12,8 +12,8 @@ NEVER_READ_COPY, NEVER_READ, BACK_AND_FORTH, COPIED_AGAIN, COMPUTED_TWICE = FIND
     "computed twice",
 )
 
-# kind: the index in FINDINGS. other: the task that it is related to, NOBODY for no single task. buffer: NO_BUFFER where
-# it is of several.
+# kind: the index in FINDINGS. other: the task that it is related to, NO_TASK for no single task. buffer: NO_BUFFER for
+# several.
 FINDING = np.dtype([(name, np.int64) for name in ("kind", "task", "other", "buffer", "nbytes")])
 # The work of a launch (a hash), the data that it read (a hash), and the number of bytes that it wrote.
 WORK = np.dtype([(name, np.int64) for name in ("task", "work", "inputs", "nbytes")])
@@ -26,7 +26,7 @@ def findings(copies_in: np.ndarray, observed: Observed, works: np.ndarray) -> np
     """
     unread, again = observed.unread, observed.again
     is_copy = np.isin(unread["task"], copies_in)
-    read_out = again["copied_out_by"] != NOBODY
+    read_out = again["copied_out_by"] != NO_TASK
     back, twice = again[read_out], again[~read_out]
     rows = np.concatenate(
         [

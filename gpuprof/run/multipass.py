@@ -48,7 +48,7 @@ def record(
     if passes == 1:
         return recorder
     n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
-    # The kernels' output and durations, and what was found, are known from the first pass.
+    # The kernels' output, durations and findings are known from the first pass.
     settings = replace(
         settings,
         chip=chip_of(stream),
@@ -76,9 +76,9 @@ def record(
 
 def _refusing(traces: Iterable[Attached]) -> Iterator[Attached]:
     """A kernel continues like in the first pass: accesses that were refused there are refused again."""
-    for each in traces:
-        if each.generator.refuses:
-            yield Attached(each.generator.again(), each.where)
+    for attached in traces:
+        if attached.generator.refuses:
+            yield Attached(attached.generator.again(), attached.where)
 
 
 def passes_of(sampling: dict[str, Any]) -> int:

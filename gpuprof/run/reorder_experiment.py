@@ -21,7 +21,7 @@ from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_session
 
-# Commands that say nothing to the GPU: they may stand between the two launches.
+# Commands that say nothing to the GPU: they may be between the two launches.
 SILENT = (cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority)
 MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
 
@@ -50,8 +50,8 @@ class Measurement(NamedTuple):
     """
 
     cycles: int
-    each: list[Measured]
-    alone: dict[int, int]
+    proposals: list[Measured]
+    without_overlap: dict[int, int]
 
 
 @dataclass
@@ -74,8 +74,8 @@ def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Mea
     settings = Settings(chip=chip_of(stream), max_cycles=header.max_cycles, max_instructions=header.max_instructions)
     commands = listed(stream)
     usual = run_stream(stream, settings, commands)
-    each = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]
-    return Measurement(usual.cycles, each, alone(stream, settings, commands))
+    proposals = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]
+    return Measurement(usual.cycles, proposals, without_overlap(stream, settings, commands))
 
 
 def run_stream(
@@ -213,8 +213,8 @@ def _after(first: SavedLaunch, second: SavedLaunch) -> Iterator[tuple[Any, bool]
     yield cmd.Wait(EVENT + 3, second.stream), False
 
 
-def alone(stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]]) -> dict[int, int]:
-    """The cycles of each launch when nothing runs beside it, by its index."""
+def without_overlap(stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]]) -> dict[int, int]:
+    """The cycles of each launch when no other runs, by its index."""
     ends = Ends()
     serial = [
         (replace(saved, stream=0, dependent=False) if isinstance(saved, SavedLaunch) else saved, failed)

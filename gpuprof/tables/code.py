@@ -2,9 +2,9 @@
 
 from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.gpubin.layout import MAX_INLINE_DEPTH
-from gpuprof.tables.table import CYCLE, FLAG, KEY, LAUNCH, LAUNCH_OF_ROW, PC, Column, Table
+from gpuprof.tables.table import CYCLE, FLAG, KEY, LAUNCH, LAUNCH_OF_ROW, PC, Bounds, Column, Table
 
-LINE = {"low": 0, "high": (1 << 32) - 1}
+LINE: Bounds = {"low": 0, "high": (1 << 32) - 1}
 MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more
 MOST_COLUMNS = 1000  # of a trace generator's table
 

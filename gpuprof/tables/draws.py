@@ -1,10 +1,10 @@
 """Draws: what they counted, their fixed-function units, and the waves of their shaders."""
 
-from gpuprof.tables.table import CYCLE, DRAW, FLAG, KEY, LAUNCH, RESERVED, TASK, Column, Table
+from gpuprof.tables.table import CYCLE, DRAW, FLAG, KEY, LAUNCH, RESERVED, TASK, Bounds, Column, Table
 
 STAGES = "vertex, hull, domain, geometry or pixel"
-SIZE = {"low": 1, "high": 1 << 14}
-CYCLES = {"low": 0, "high": (1 << 63) - 1}  # a real number of cycles, which may be 0
+SIZE: Bounds = {"low": 1, "high": 1 << 14}
+CYCLES: Bounds = {"low": 0, "high": (1 << 63) - 1}  # a real number of cycles, which may be 0
 
 WAVES = Table(
     "draw_waves",

@@ -3,7 +3,7 @@
 These tables are sparse: rows of zeros are left out.
 """
 
-from gpuprof.tables.table import ADDED, CYCLE, FLAG, KEY, LAUNCH, MAX, PC, RESERVED, WORK, Column, Table
+from gpuprof.tables.table import ADDED, CYCLE, FLAG, KEY, LAUNCH, MAX, PC, RESERVED, WORK, Bounds, Column, Table
 
 # Numbers of a launch by name: `counters` of its LEND chunk, some fields of its LNCH chunk, rows of launch_metrics.
 NUMBERS = Table(
@@ -162,7 +162,8 @@ CAUSES = Table(
 #     k % lanes_0 * stride_0 + k / lanes_0 % lanes_1 * stride_1 + k / lanes_0 / lanes_1 * stride_2
 # bytes above the first. The row with a mask of 0 has the executions in any other order, or of an instruction's further
 # patterns.
-STRIDE, LANES = {"low": -(1 << 31), "high": (1 << 31) - 1}, {"low": 0, "high": 32}
+STRIDE: Bounds = {"low": -(1 << 31), "high": (1 << 31) - 1}
+LANES: Bounds = {"low": 0, "high": 32}
 BANK_PATTERNS = Table(
     "bank_patterns",
     "exact: positions of a warp's lanes in shared memory, for each instruction that accesses it",

@@ -24,11 +24,11 @@ def _meaning(column: Column) -> str:
 def recorded(table: Table) -> Iterator[str]:
     """The layout of a table's rows in a recording."""
     yield f"{table.dtype.itemsize} bytes a row. Since version {table.since}.\n"
-    layout = table.dtype.fields
+    offsets: dict[str, int] = {name: place[1] for name, place in (table.dtype.fields or {}).items()}
     yield from markdown_table(
         ("field", "offset", "type", "unit", "meaning"),
         [
-            (f"`{each.name}`", str(layout[each.name][1]), INTEGER_NAMES[each.type[-2:]], each.unit, _meaning(each))
+            (f"`{each.name}`", str(offsets[each.name]), INTEGER_NAMES[each.type[-2:]], each.unit, _meaning(each))
             for each in table.columns
         ],
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -29,6 +29,13 @@ MORE = "more"  # rows of their own, which add to those of the others
 ADDED = "added"  # rows of the same keys, whose amounts add up
 
 SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "numeric": "NUMERIC"}
+
+
+class Bounds(TypedDict):
+    """Both bounds of a column, as keywords of `Column`."""
+
+    low: int
+    high: int
 
 
 class Column(NamedTuple):
@@ -102,7 +109,7 @@ class Table:
         if older.dtype == self.dtype:
             return older
         rows = np.zeros(count, self.dtype)
-        for name in older.dtype.names:
+        for name in older.dtype.names or ():
             rows[name] = older[name]
         rows.flags.writeable = False
         return rows

@@ -10,11 +10,12 @@ from gpuprof.tables.table import (
     PARAMETER,
     RESERVED,
     TASK,
+    Bounds,
     Column,
     Table,
 )
 
-LINE = {"low": 0, "high": (1 << 32) - 1}
+LINE: Bounds = {"low": 0, "high": (1 << 32) - 1}
 # Recorded rows. All but CALLS are checked and joined on the way into the database.
 TASKS = Table(
     "recorded tasks",

@@ -15,7 +15,7 @@ from gpuprof.trace.tables import Results
 
 class Feed:
     """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`, `passing`: numbers of
-    the instructions and basic blocks that some of them need, in the form of the emulator's Wanted.
+    the instructions and basic blocks that some of them need, in the form of the emulator's WatchRequests.
     """
 
     def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):

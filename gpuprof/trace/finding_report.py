@@ -4,6 +4,7 @@ once the launch has ended.
 
 from collections.abc import Iterable, Iterator
 
+from gpuprof.base.compared_results import MOST_SHOWN
 from gpuprof.base.wording import plural
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of
@@ -16,7 +17,7 @@ class Findings:
     """`n_errors`: number of errors; `n_places`: number of (launch, instruction) pairs that had one."""
 
     def __init__(self, suppressions: Iterable[Suppression] = (), most_reported: int = MOST_SHOWN):
-        self._suppressions, self._most_told = tuple(suppressions), most_reported
+        self._suppressions, self._most_reported = tuple(suppressions), most_reported
         self.n_errors = self.n_places = self.n_suppressed = 0
 
     def unsuppressed(self, kernel: Kernel, findings: Iterable[Finding]) -> list[Finding]:
@@ -44,12 +45,12 @@ class Findings:
     def _count(self, times: int) -> bool:
         self.n_errors += times
         self.n_places += 1
-        return self.n_places <= self._most_told
+        return self.n_places <= self._most_reported
 
     def summary(self) -> Iterator[str]:
         """The lines to print at the end of a run."""
         if self.n_places:
-            hidden = self.n_places - self._most_told
+            hidden = self.n_places - self._most_reported
             more = f"; {plural(hidden, 'place is', 'places are')} not shown" if hidden > 0 else ""
             yield f"{plural(self.n_errors, 'error', 'errors')} at {plural(self.n_places, 'place', 'places')}{more}"
         else:

@@ -94,7 +94,7 @@ class Canvas:
         self.target.use()
         self.target.clear(*color, depth=depth)
 
-    def draw(self, vertices, indices=None, *, vertex=VERTEX, pixel=PIXEL, geometry=None, uniforms=None, compare=None,
+    def draw(self, vertices, indices=None, *, vertex=VERTEX, pixel=PIXEL, geometry=None, uniforms=None, compare=None,  # noqa: PLR0913  # keywords of a pipeline's states
              write=True, cull="none", blend=None, scissor=None, topology="triangles", textures=(), queries=(),
              patch=None):  # fmt: skip
         """vertices: float32 (n, 10): position, color, uv. uniforms: by name. patch: its vertices, two shaders, and

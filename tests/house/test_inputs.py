@@ -59,7 +59,6 @@ ALLOWED = {
     ("gpuprof.compile.nvcc", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.compile.nvcc", "ptx.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.correlate.database", "sqlite3.connect"): "behind check_input, or in memory",
-    ("gpuprof.correlate.checked_tables", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
     ("gpuprof.importers.fill_database", "sqlite3.connect"): "writes a new file",

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from gpuprof.cuda import INCLUDE, RUNTIME
+from gpuprof.program.calls import NUMBERS
 from tests.paths import DOCS
 
 HEADERS = (
@@ -26,6 +27,11 @@ def declared(header: str) -> list[str]:
 def defined() -> set[str]:
     files = [path.read_text() for path in sorted(RUNTIME.glob("*.cpp"))]
     return {match[1] for text in files for match in PROTOTYPE.finditer(text) if match[2] != ";"}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_forwarded_call_is_sent(name):
+    assert any(re.search(rf"\bCall::{name}\b", path.read_text()) for path in RUNTIME.iterdir())
 
 
 @pytest.mark.parametrize("header", HEADERS)

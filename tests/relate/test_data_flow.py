@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from gpuprof.relate.data_flow import NOBODY, Flows, Rows
+from gpuprof.relate.data_flow import NO_TASK, Flows, Rows
 from gpuprof.relate.task_kinds import NAMES
 from tests.relate.test_byte_ranges import addresses, drawn, ranges
 
@@ -27,7 +27,7 @@ def test_a_buffer_that_is_filled_read_and_filled_again():
     flows.access(3, 0, [], [(102, 106)])
     assert found(flows) == (
         [("produces for", 1, 2, 0, 4), ("writes before", 1, 3, 0, 4), ("reads before", 2, 3, 0, 2)],
-        [(1, 0, NOBODY, 2), (1, 0, 3, 2), (3, 0, NOBODY, 4)],
+        [(1, 0, NO_TASK, 2), (1, 0, 3, 2), (3, 0, NO_TASK, 4)],
         [],
     )
 
@@ -62,7 +62,7 @@ def test_what_a_task_finds_where_it_reads():
     flows.access(1, 5, [], [(0, 4)])
     flows.access(1, 5, [], [(4, 6)])
     flows.access(2, 5, [], [(6, 8)])
-    assert flows.inputs(5, [(2, 7), (9, 11)]) == [(5, 1, 2, 6), (5, 2, 6, 7), (5, NOBODY, 9, 11)]
+    assert flows.inputs(5, [(2, 7), (9, 11)]) == [(5, 1, 2, 6), (5, 2, 6, 7), (5, NO_TASK, 9, 11)]
 
 
 def test_rows_that_were_packed_are_summed(monkeypatch):
@@ -97,7 +97,7 @@ def replay(accesses) -> tuple[Counter, Counter]:
             writer[byte], readers[byte] = task, set()
     for byte, task in writer.items():
         if not readers[byte] - {task}:
-            unread[task, NOBODY] += 1
+            unread[task, NO_TASK] += 1
     return flows, unread
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.errors import UsageError
 from gpuprof.relate.critical import Needs, Path, longest
-from gpuprof.relate.data_flow import AGAIN, FLOW, NOBODY, UNREAD, Observed
+from gpuprof.relate.data_flow import AGAIN, FLOW, NO_TASK, UNREAD, Observed
 from gpuprof.relate.independent import Order, Pair, independent
 from gpuprof.relate.journal import AccessRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.relation_rules import Candidate, Group, Rule, groups, rules_of
@@ -256,13 +256,13 @@ def test_findings():
         np.array([0, 3, 4]),
         Observed(
             rows(FLOW),
-            rows(UNREAD, (0, 7, NOBODY, 16), (1, 7, 2, 4)),
-            rows(AGAIN, (3, 7, 1, 9, 8), (4, 7, 1, NOBODY, 8)),
+            rows(UNREAD, (0, 7, NO_TASK, 16), (1, 7, 2, 4)),
+            rows(AGAIN, (3, 7, 1, 9, 8), (4, 7, 1, NO_TASK, 8)),
         ),
         rows(WORK, (1, 77, same, 4), (2, 77, same, 4), (5, 77, other, 4), (6, 78, same, 4)),
     )
     assert [(FINDINGS[kind], *rest) for kind, *rest in found.tolist()] == [
-        ("copied in and never read", 0, NOBODY, 7, 16),
+        ("copied in and never read", 0, NO_TASK, 7, 16),
         ("written and never read", 1, 2, 7, 4),
         ("computed twice", 2, 1, NO_BUFFER, 4),
         ("copied back and forth", 3, 9, 7, 8),

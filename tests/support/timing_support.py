@@ -79,7 +79,7 @@ def launch(code, *, blocks=1, threads=32, registers=16, r_count=0, shared=0, ind
     )
 
 
-def run(
+def run(  # noqa: PLR0913  # a value for each number that a launch has
     chip,
     instructions,
     warps,

@@ -7,7 +7,7 @@ import pytest
 import gpuprof.trace.generators
 from gpuprof.errors import UsageError
 from gpuprof.tables.table import Column, Table
-from gpuprof.trace.find import BUILT_IN, Spec, find, make, parse_spec
+from gpuprof.trace.find import BUILT_IN, CHECKERS, Spec, find, make, parse_spec
 from gpuprof.trace.generator import Option, TraceGenerator, name_of, options_of, text_of
 from gpuprof.trace.tables import Finding, Gathering, check_table
 from tests.paths import DOCS, ROOT
@@ -38,6 +38,12 @@ def test_a_built_in_generator_says_what_it_is(name):
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_docs_have_every_generator(name):
     assert re.search(rf"^\| `{name}` \|", (DOCS / "traces.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_every_checker_has_its_section_and_its_planted_errors(name):
+    assert re.search(rf"^## {name}$", (DOCS / "checkers.md").read_text(), re.MULTILINE)
+    assert "\ndef test_planted(" in (ROOT / "tests" / "checkers" / f"test_{name}.py").read_text()
 
 
 @pytest.mark.parametrize(

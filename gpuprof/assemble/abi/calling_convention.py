@@ -1,10 +1,10 @@
 """The calling convention: where a function's parameters and results are.
 
-Values stand in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next
+Values are in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next
 word, 64-bit ones in the next aligned pair (Dn is the pair of words 2n and 2n + 1). Parameters and results each begin at
 R4, predicates at P0. A `.reg` vector is as many values as it has elements.
 What does not fit R4 to R15 is in local memory, as are byte arrays (structs by value), at the start of the callee's
-frame: parameters first, then results. An array without a size stands in the caller's frame, and its address is passed.
+frame: parameters first, then results. An array without a size is in the caller's frame, and its address is passed.
 """
 
 from collections.abc import Iterator

@@ -68,13 +68,13 @@ _HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 def with_device_runtime(tree: ast.Module) -> ast.Module:
     """The module with bodies for the functions of the device runtime that it declares."""
-    for place, function in enumerate(tree.functions):
+    for index, function in enumerate(tree.functions):
         text = _body_of(function)
         if text:
             for made in parse(_HEADER + text.replace("NAME", function.name), function.name).functions:
                 _stand_at(made, function.line)
                 if made.name == function.name:
-                    tree.functions[place] = made
+                    tree.functions[index] = made
                 elif made.name not in {other.name for other in tree.functions}:
                     tree.functions.append(made)
     return tree

@@ -1,4 +1,4 @@
-"""Where variables are: the parameter block, shared memory, the constant segment, global variables, local frames."""
+"""The places of variables: the parameter block, shared memory, the constant segment, global variables, local frames."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,8 +29,8 @@ class Frame:
 class Layout:
     """Places of a module's variables.
 
-    Shared variables that device functions use stand first and at the same offset for every kernel; each kernel's own
-    follow. Dynamic shared memory starts behind a kernel's static part.
+    Shared variables that device functions use are first and at the same offset for every kernel; each kernel's own
+    follow. Dynamic shared memory starts after a kernel's static part.
     """
 
     def __init__(self, module: ast.Module):

@@ -1,3 +1,3 @@
 """Functions as basic blocks of instructions over virtual registers, and what can be asked of them: edges, liveness,
-definitions, memory order, who calls whom.
+definitions, memory order, the call graph.
 """

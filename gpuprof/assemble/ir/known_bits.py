@@ -59,7 +59,7 @@ def lower(bits: Bits) -> Bits:
 
 class KnownBits:
     """`definitions`: the instructions that write each register. Each register is looked at once, so that a body's cost
-    is linear; what stands behind too many definitions is not known.
+    is linear; values after too many definitions are not known.
     """
 
     def __init__(self, definitions: dict[int, list[Inst]], assumed: dict[int, Bits] | None = None):

@@ -1,4 +1,4 @@
-"""Which virtual registers are live where. Sets of registers that cross blocks are ints used as bit sets."""
+"""The virtual registers that are live at each place. Sets of registers that cross blocks are ints used as bit sets."""
 
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def _bits(indexes: list[int]) -> int:
 
 
 def live_segments(body: Body) -> dict[int, list[Segment]]:
-    """Where each virtual register holds a value that may still be read: ascending, disjoint segments."""
+    """The segments in which each virtual register holds a value that may still be read: ascending, disjoint."""
     liveness = block_liveness(body)
     segments: dict[int, list[Segment]] = {}
     end = 2 * sum(len(block.insts) for block in body.blocks)

@@ -1,4 +1,4 @@
-"""Which memory instructions may not change places."""
+"""The memory instructions that may not change places."""
 
 from gpuprof.assemble.ir.body import Inst
 from gpuprof.isa.kinds import ATOMICS, KINDS, kinds_of

@@ -1,6 +1,6 @@
 """PTX instructions to rows of the instruction table over virtual registers.
 
-The handlers stand in the `lower_*` modules, one table each, keyed by PTX opcode. This module keeps what they share:
+The handlers are in the sub-rooms, one table each, keyed by PTX opcode. This module keeps what they share:
 scopes, operands, and `emit`.
 """
 
@@ -32,7 +32,7 @@ HANDLERS = {
     **video.TABLE, **tensor.TABLE, **wgmma.TABLE, **wmma.TABLE, **warp.TABLE,
     **mbarrier.TABLE, **cluster.TABLE, **bulk.TABLE,
 }  # fmt: skip
-# Forms of an opcode that have a handler of their own: (opcode, a modifier that tells).
+# Forms of an opcode that have a handler of their own: (opcode, the modifier that decides).
 FORMS = {**mbarrier.FORMS, **cluster.FORMS, **bulk.FORMS}
 OPCODES_WITH_FORMS = frozenset(opcode for opcode, _ in FORMS)
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
@@ -191,10 +191,10 @@ class Lowering:
         """
         source = str(self.inst.location or "")
         if self.module_name.endswith(".ptx"):
-            place, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
+            position, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
         else:
-            place, other = source or self.module_name, f" (PTX line {self.inst.line})"
-        return f"{place}: unsupported {what} {self.inst.text}{other}"
+            position, other = source or self.module_name, f" (PTX line {self.inst.line})"
+        return f"{position}: unsupported {what} {self.inst.text}{other}"
 
     # -- errors ------------------------------------------------------------------------------------
 

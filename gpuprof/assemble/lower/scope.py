@@ -19,7 +19,7 @@ class Use(NamedTuple):
 
 
 class Home(NamedTuple):
-    """Where a `.param` variable is while its function runs."""
+    """The place of a `.param` variable while its function runs."""
 
     where: str  # "bank", "register", "frame", "callee" or "pointer"; see `lower.data.parameters`
     index: int  # a virtual register, or bytes from the start of what `where` says

@@ -28,10 +28,10 @@ class Makers:
         self.at: dict[int, tuple[int, int]] = {}  # id of an instruction -> its block and its place there
         self.written: dict[tuple[int, int], list[int]] = {}  # (block, register) -> places
         for number, block in enumerate(body.blocks):
-            for place, inst in enumerate(block.insts):
-                self.at[id(inst)] = number, place
+            for index, inst in enumerate(block.insts):
+                self.at[id(inst)] = number, index
                 for register in inst.writes():
-                    self.written.setdefault((number, register), []).append(place)
+                    self.written.setdefault((number, register), []).append(index)
 
     def keeps(self, register, maker: Inst, reader: Inst) -> bool:
         """True if a register (or None) has the same value at both instructions."""

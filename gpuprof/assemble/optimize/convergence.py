@@ -1,4 +1,4 @@
-"""Where lanes that may part meet again: BSSY in front of a branch that lanes take apart, BSYNC where both ways have
+"""The places where lanes that may part meet again: BSSY before a branch at which lanes part, BSYNC where both ways have
 come together.
 
 Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on
@@ -44,20 +44,20 @@ def add_meetings(body: Body) -> None:
             and last.guard in apart
             and ending.issuperset(block.successors)
         ):
-            place = _behind_empty(meeting[index], blocks)
-            if place is not None:
-                branches.setdefault(place, []).append(index)
-    for place, parting in branches.items():
-        start = _above_all(parting, above, blocks, place)
+            target = _behind_empty(meeting[index], blocks)
+            if target is not None:
+                branches.setdefault(target, []).append(index)
+    for target, parting in branches.items():
+        start = _above_all(parting, above, blocks, target)
         if start is not None:
             at = blocks[start].insts
             _insert(at, len(at) - (at[-1].op.kind == "branch" if at else 0), "BSSY")
-            _insert(blocks[place].insts, 0, "BSYNC")
+            _insert(blocks[target].insts, 0, "BSYNC")
     _yield_in_loops(blocks)
 
 
 def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
-    """The block where lanes meet, past blocks in which they only go on together; None where they meet only to leave."""
+    """The block where lanes meet, past blocks that they only run together; None where they meet only to leave."""
     for _ in blocks:
         if (
             place is None

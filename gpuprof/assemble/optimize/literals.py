@@ -3,9 +3,9 @@
 A 64-bit operand comes from the constant bank if it is the only constant of its instruction; of two, the one with fewer
 readers does. Other constants take a register: one in a block for all readers of the same constant, and in a small loop
 one that is made in front of the loop. The bound for that was measured for sm_80 with loops of 1 to 25 FFMA or DFMA
-beside 0 to 8 sums that live on. The slots of a turn, and twice the words that live through it, stay within the bound.
+next to 0 to 8 sums that live on. The slots of a turn, and twice the words that live through it, stay within the bound.
 It is lower for a pair of registers than for one, and other constants take their words off it. In loops that wait for
-global memory, and in loops of several blocks, ptxas makes constants anew in every turn.
+global memory, and in loops of several blocks, ptxas makes constants again in every turn.
 
 Words of constant memory whose place is known are operands of the instructions that read them, as ptxas has them
 (`FFMA R0, R2, c[0x3][0x10], R0`): they take neither a load nor a register.
@@ -135,7 +135,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
 
 def _waits(inst: Inst) -> bool:
     """True if an instruction waits for global memory, or is an expansion with branches of its own. In that time a
-    constant can be made anew.
+    constant can be made again.
     """
     op = inst.op
     return (

@@ -20,7 +20,7 @@ MOST_LOADS = 15  # of a turn, guarded instructions included
 # The number of instructions in left-over turns that ptxas guards rather than jumps over, by the number of 64-bit
 # pointers that each turn moves. A doubt: this was observed (tests/ptxas/unrolled.csv), and no reason is known.
 LONGEST_REST = {0: 9, 2: 16}
-MOST_STEP = 1 << 16  # a counter that moves by more is left alone
+MOST_STEP = 1 << 16  # a counter that moves by more is left as it is
 NUMBERS = {
     "S32": (-(1 << 31), (1 << 31) - 1),
     "U32": (0, (1 << 32) - 1),
@@ -131,7 +131,7 @@ class Loop(NamedTuple):
 
 def find_loops(body: Body) -> list[Loop]:
     """The loops to unroll in part, in the order of the blocks; no two have a block in common. The caller looks whether
-    the result of the test is read behind the loop.
+    the result of the test is read after the loop.
     """
     return [
         loop
@@ -235,7 +235,7 @@ def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int 
 
 
 def _place(insts: list[Inst], wanted: Inst) -> int:
-    return next(place for place, inst in enumerate(insts) if inst is wanted)
+    return next(index for index, inst in enumerate(insts) if inst is wanted)
 
 
 def _number(test: Inst, slot: str) -> int | None:

@@ -42,7 +42,7 @@ def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
     """Turns short branches into guards, in one sweep: guarding a body does not change the registers that are live at
     its end, so liveness is found once.
 
-    `longest`: by the label behind a body, how many instructions it may have; the others have the usual bound.
+    `longest`: by the label after a body, how many instructions it may have; the others have the usual bound.
     """
     longest = longest or {}
     blocks = body.blocks
@@ -89,7 +89,7 @@ def _convertible(
     head: Block, short: Block, after: Block, falls_into: bool, targeted: Counter, longest: dict[str, int]
 ) -> bool:
     """True if `short`, after the branch of `head` to `after`, goes there too and has no other entry. `falls_into`:
-    it stands before `after`.
+    it is before `after`.
     """
     if short.label and targeted[short.label]:
         return False

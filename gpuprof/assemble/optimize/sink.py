@@ -11,7 +11,7 @@ _MOVES = numbers("MOV", "MOV.64")
 
 
 def sink_moves(body: Body) -> None:
-    """Moves a `mov` whose result is not live at a branch's target behind the branch, unless that place is deeper in a
+    """Moves a `mov` whose result is not live at a branch's target after the branch, unless that place is deeper in a
     loop.
     """
     blocks = body.blocks
@@ -55,7 +55,7 @@ def blocks_with_branches(blocks: list[Block]):
 
 def _take_out(block: Block, fixed: dict[int, int], is_wanted) -> list[Inst]:
     """Removes the moves at the end of a block that `is_wanted` (register) and that nothing after them in the block
-    touches. What a call leaves in a fixed register is fetched right behind it: the next call leaves something else.
+    touches. What a call leaves in a fixed register is fetched right after it: the next call leaves something else.
     """
     read: set[int] = set()
     written: set[int] = set()

@@ -1,7 +1,7 @@
 """Loops whose number of turns is not known are done four turns at a time, as the real assembler does: where it does is
 in `loops`.
 
-A loop that goes on while i < n and adds s to i in each turn becomes, as ptxas 13.0 writes it for sm_80,
+A loop that continues while i < n and adds s to i in each turn becomes, as ptxas 13.0 writes it for sm_80,
 
     first = true                                 the loop's test comes last: one turn there is always
     if (i + 3s < n) {
@@ -11,13 +11,13 @@ A loop that goes on while i < n and adds s to i in each turn becomes, as ptxas 1
     if (i + s < n) { two turns; first = false }
     if (first or i < n) one turn
 
-Compilers start an unsigned counter at tid - 128 if its first use is behind the addition: it may be beyond n until the
+Compilers start an unsigned counter at tid - 128 if its first use is after the addition: it may be beyond n until the
 first turn has brought it around to the least numbers. So where numbers are unsigned one turn comes first, with the
-loop's own test behind it, as ptxas has it; `first` is false from there on. A loop that goes on while i != n has the
+loop's own test after it, as ptxas has it; `first` is false from there on. A loop that goes on while i != n has the
 loop as it was in place of the last turn. What counts up or down by a constant is added to once for all copies: they
 read it with an offset, which loads and stores take as it is, so that none of them waits for another.
 The sums on the left are not done: n - 3s is, held back from passing the least number. A counter that itself passes the
-ends of the numbers before it has come to n would make a loop of almost 2**32 turns: that one ends here, as it does with
+ends of the numbers before it has reached n would make a loop of almost 2**32 turns: that one ends here, as it does with
 ptxas.
 """
 
@@ -188,7 +188,7 @@ class _Unrolled:
 
     def _copies(self, count: int, label: str, counts: bool = False) -> list[Block]:
         """`count` turns, one after the other, without tests between them or after them. The last turn of all adds only
-        to registers that are read behind the loop, unless it `counts`.
+        to registers that are read after the loop, unless it `counts`.
         """
         result = [Block(label)]
         # A constant of the turn is made in the first copy, and all others read it there.

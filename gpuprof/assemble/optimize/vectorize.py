@@ -27,7 +27,7 @@ def join_shared_loads(body: Body) -> None:
 
 
 class _Joined:
-    """The loads of a block. A wide load reads all words where the first narrow one stood, so no write to any of them
+    """The loads of a block. A wide load reads all words where the first narrow one was, so no write to any of them
     may lie between.
     """
 
@@ -42,15 +42,15 @@ class _Joined:
     def join(self) -> None:
         insts = self.block.insts
         read: set[int] = set()  # registers read so far: a load of one cannot move up past that
-        for place, inst in enumerate(insts):
+        for index, inst in enumerate(insts):
             if is_fence(inst):
                 self._close(list(self.open))
             elif is_access(inst) and is_write(inst):
                 self._close([b for b, loads in self.open.items() if any(conflict(load, inst) for _, load in loads)])
-                self.writes.append(place)
+                self.writes.append(index)
             read.update(inst.reads())
             if _is_plain(inst) and inst.dst in self.single and inst.dst not in read:
-                self.open.setdefault(inst.a, []).append((place, inst))
+                self.open.setdefault(inst.a, []).append((index, inst))
             self._close([register for register in inst.writes() if register in self.open])
         self._close(list(self.open))
         if self.gone:
@@ -61,7 +61,7 @@ class _Joined:
         for base in bases:
             known = self.bits.of(base)
             # of two that load the same, the first
-            by_offset = {_offset(load): (place, load) for place, load in reversed(self.open.pop(base))}
+            by_offset = {_offset(load): (index, load) for index, load in reversed(self.open.pop(base))}
             for count in (4, 2):
                 size = count * _WORD
                 if 1 << known.n_low_known < size:
@@ -77,11 +77,11 @@ class _Joined:
     def _may_join(self, group: list[tuple[int, Inst]]) -> bool:
         if len({load.mods for _, load in group}) > 1:
             return False
-        lead = bisect(self.writes, min(place for place, _ in group))
+        lead = bisect(self.writes, min(index for index, _ in group))
         return not any(
             conflict(load, self.block.insts[write])
-            for place, load in group
-            for write in self.writes[lead : bisect(self.writes, place)]
+            for index, load in group
+            for write in self.writes[lead : bisect(self.writes, index)]
         )
 
     def _replace(self, group: list[tuple[int, Inst]]) -> None:

@@ -2,7 +2,7 @@
 assembler does.
 
 The copies are straight code, so what one turn carries to the next needs no fixed place: every turn has registers of
-its own, and only the last writes those that are read behind the loop. The counter is a constant in each turn. What a
+its own, and only the last writes those that are read after the loop. The counter is a constant in each turn. What a
 turn adds a number to is added to from its value before the loop, so that no turn waits for the one before it. What is
 the same in all turns is computed in the first.
 

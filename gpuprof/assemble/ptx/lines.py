@@ -33,8 +33,8 @@ def _text_of(entry: str) -> str:
 class LineTable:
     """Follows the `.loc` directives of a text; `current` is the position that holds for the next instruction.
 
-    `files` is the index -> name table of the `.file` directives. nvcc writes them behind the code, so positions are
-    kept with file numbers (as text) until `resolve` is called.
+    `files` is the index -> name table of the `.file` directives. nvcc writes them after the code, so positions are
+    stored with file numbers (as text) until `resolve` is called.
     """
 
     def __init__(self, files: dict[int, str], text: str):
@@ -61,11 +61,11 @@ class LineTable:
         if key not in self._made:
             self._made[key] = self._location(*key)
         self.current = self._made[key]
-        place = (file, line, column)
-        if place not in self._seen:
-            self._seen[place] = self.current
-            self._depth[place] = self._depth.get(call_site, 0) + 1 if call_site else 0
-            if self._depth[place] > _MOST_INLINED:
+        position = (file, line, column)
+        if position not in self._seen:
+            self._seen[position] = self.current
+            self._depth[position] = self._depth.get(call_site, 0) + 1 if call_site else 0
+            if self._depth[position] > _MOST_INLINED:
                 raise ValueError(f"inlined more than {_MOST_INLINED} deep")
 
     def _location(self, file: int, line: int, column: int, label: str, call_site) -> Location | None:

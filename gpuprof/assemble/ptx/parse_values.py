@@ -12,7 +12,7 @@ _DEEPEST = 100
 
 
 class ValueParser:
-    """Where the parser is in a text, and the module that it fills."""
+    """The position of the parser in a text, and the module that it fills."""
 
     def __init__(self, text: str, name: str):
         self.name = name

@@ -2,7 +2,7 @@
 
 R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n
 and 2n + 1.
-Word 1 is the stack pointer; the words behind those of a thread are its warp's uniform registers.
+Word 1 is the stack pointer; the words after those of a thread are its warp's uniform registers.
 A unit is what gets a place: one virtual register, or the members of a tuple that need consecutive ones, or several that
 coalescing made one. Units are placed in order of their start where nothing overlaps.
 """
@@ -86,7 +86,7 @@ class Unit:
 
 def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
-    ones or `limit`: see `_Spread`. What the uniform registers cannot hold stands in those of the threads.
+    ones or `limit`: see `_Spread`. What the uniform registers cannot hold is in those of the threads.
 
     Raises OutOfRegisters when a file is not enough.
     """
@@ -371,7 +371,7 @@ class _File:
                 if width > 2 or unit.file == "P":
                     return base
                 near = base ^ width
-                # Beside a taken neighbour no whole pair (or quad) is broken.
+                # Next to a taken neighbour no whole pair (or quad) is broken.
                 if near < self.top and not self.free(near, first[:1]):
                     if width == 2 or not self.quads:
                         return base

@@ -26,7 +26,7 @@ LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
 class Dependences:
     """The dependences of the instructions of a region, by index.
 
-    `live_after`: registers that are read behind the region. `weight`: 32-bit words of each register.
+    `live_after`: registers that are read after the region. `weight`: 32-bit words of each register.
     """
 
     def __init__(self, region: list[Inst], live: set[int], live_after: set[int], weight: list[int]):
@@ -55,7 +55,7 @@ class Dependences:
         self.stays.append(False)
         return len(self.words) - 1
 
-    def _values(self, live: set[int], live_after: set[int], weight: list[int]):
+    def _values(self, live: set[int], live_after: set[int], weight: list[int]):  # noqa: C901  # a case for each kind of instruction
         writer: dict[int, int] = {}
         readers: dict[int, list[int]] = {}
         value: dict[int, int] = {}  # register -> the value it has now
@@ -126,7 +126,7 @@ class Dependences:
 
     def _barriers(self):
         """Values made from loads of shared memory before a block's barrier stay before it: with ptxas 13.0
-        the barrier comes behind a chain of eighty dependent products, and passes one of values from elsewhere.
+        the barrier comes after a chain of eighty dependent products, and passes one of values from elsewhere.
         """
         of_shared: set[int] = set()  # values
         waiting: list[int] = []  # that made them, since the last barrier

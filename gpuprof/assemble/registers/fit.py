@@ -23,7 +23,7 @@ _MOST_SHARED = 16  # registers that values may find among the dead words of grou
 
 def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
     """Orders the instructions of a body and allocates at most `limit` registers, spilling where nothing else helps.
-    `is_wanted`: somebody chose the limit, so that the budget is the whole of it, as with ptxas.
+    `is_wanted`: the user chose the limit, so that the budget is the whole of it, as with ptxas.
 
     Raises DoesNotFit.
     """

@@ -1,7 +1,7 @@
 """64-bit values whose upper half is known to be zero are in one register between blocks, as ptxas has them: it keeps
 the two halves of a value apart.
 
-A block that reads the value puts the pair together anew. That takes no issue slot: PACK.64 and LO.64 only name halves.
+A block that reads the value puts the pair together again. That takes no issue slot: PACK.64 and LO.64 only name halves.
 """
 
 from gpuprof.assemble.ir.body import Body, Inst, groups_of
@@ -39,7 +39,7 @@ def keep_lower_halves(body: Body) -> None:
 
 
 def _lower_halves(body: Body) -> dict[int, int]:
-    """The registers that are kept so, and the register of the lower half of each: where it was extended from one that
+    """The registers that are stored so, and the register of the lower half of each: where it was extended from one that
     keeps its value, that one.
     """
     single = single_definitions(body)

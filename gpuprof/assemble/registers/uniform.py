@@ -1,6 +1,6 @@
 """Values that a warp keeps once, in uniform registers, and that so take none of its threads' registers.
 
-Since Turing an SM has a datapath beside the others that computes once a warp on 63 registers of its own; other
+Since Turing an SM has a datapath next to the others that computes once a warp on 63 registers of its own; other
 instructions read one of them in the place of a constant. ptxas keeps there what all lanes agree on, as far as that
 datapath can compute it: addresses and strides from parameters, counters of loops that all lanes leave together.
 The instructions are those of sm_80's uniform datapath in CUDA Binary Utilities (UIADD3, UIMAD, USHF, ULOP3, ...).

@@ -1,4 +1,4 @@
-"""Where clang's IR writes members of structures, and which bits of these are padding.
+"""The places at which clang's IR writes members of structures, and the bits of these that are padding.
 
     %20 = getelementptr inbounds %struct.Padded, ptr %17, i64 %19, !dbg !441
     %21 = getelementptr inbounds nuw %struct.Padded, ptr %20, i32 0, i32 1, !dbg !443
@@ -77,9 +77,9 @@ def _all_member_stores(ir: str, metadata: Metadata, layout_of: Layouts) -> Itera
             layout, node = layout_of(inside.structure), metadata.nodes[int(at)]
             padding = joined(*layout.padding, *inside.padding)
             file = metadata.file_of(metadata.follow(node, "scope"))
-            place = file, node.number("line"), node.number("column")
+            position = file, node.number("line"), node.number("column")
             nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
-            yield MemberStore(*place, nbytes, inside.offset, layout.nbytes, padding, layout.fields)
+            yield MemberStore(*position, nbytes, inside.offset, layout.nbytes, padding, layout.fields)
 
 
 def _referred(function: str, metadata: Metadata) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Where clang's IR copies structures whole, and which of their bits are padding.
+"""The places at which clang's IR copies structures whole, and the bits of these that are padding.
 
     call void @llvm.memcpy.p0.p0.i64(ptr align 8 %12, ptr align 8 %8, i64 24, i1 false), !dbg !607, !tbaa.struct !608
     !608 = !{i64 0, i64 1, !609, i64 4, i64 4, !549, i64 8, i64 8, !610, i64 16, i64 2, !611}
@@ -33,11 +33,11 @@ def padded_copies_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Pa
         copies = _COPY.findall(function)
         pointers = dict(_POINTER.findall(function)) if copies else {}
         for to, source, size, rest in copies:
-            place, nbytes = _AT.search(rest), int(size)
+            location, nbytes = _AT.search(rest), int(size)
             names = sorted({pointers[each] for each in (to, source) if each in pointers})
             padding = _padding(names, nbytes, layout_of) or _by_members(rest, nbytes, metadata)
-            if place is not None and padding:
-                node = metadata.nodes[int(place[1])]
+            if location is not None and padding:
+                node = metadata.nodes[int(location[1])]
                 file = metadata.file_of(metadata.follow(node, "scope"))
                 padded.add(PaddedCopy(file, node.number("line"), node.number("column"), nbytes, padding))
     return sorted(padded)

@@ -1,6 +1,6 @@
 """How structures of clang's IR lie in memory, and which of their bits are padding.
 
-LLVM's types have members where C++ has padding, behind a base class or by `alignas`, and one for several bit fields;
+LLVM's types have members where C++ has padding, after a base class or by `alignas`, and one for several bit fields;
 debug information has them as they are. Its names are those of the source; LLVM's have no template arguments.
 """
 

@@ -37,7 +37,7 @@ def dominators(following: Sequence[Sequence[int]]) -> dict[int, int]:
     cannot be reached has none. Cooper, Harvey and Kennedy's iteration.
     """
     order = postorder(following)
-    rank = {block: place for place, block in enumerate(order)}
+    rank = {block: index for index, block in enumerate(order)}
     before: dict[int, list[int]] = {block: [] for block in order}
     for block in order:
         for successor in following[block]:

@@ -49,10 +49,10 @@ def _chain(metadata: Metadata, number: int, has_scopes: bool) -> Chain:
     while node is not None:
         scope = metadata.follow(node, "scope")
         function = metadata.subprogram_of(scope)
-        place = Place(metadata.file_of(scope), node.number("line"), node.number("column"), symbol_of(function))
+        position = Place(metadata.file_of(scope), node.number("line"), node.number("column"), symbol_of(function))
         if has_scopes:
-            place = place._replace(scope=node.reference("scope"), call=node.reference("inlinedAt") or 0)
-        places.append(place)
+            position = position._replace(scope=node.reference("scope"), call=node.reference("inlinedAt") or 0)
+        places.append(position)
         node = metadata.follow(node, "inlinedAt")
     return tuple(places)
 
@@ -91,8 +91,8 @@ def label_index(label: int) -> int | None:
 
 def blamed(chain: Chain) -> str:
     """The line to report to the user: the innermost one in a file of theirs."""
-    place = next((each for each in chain if not each.file.startswith("<")), chain[0])
-    return f"{place.file}:{place.line}"
+    position = next((each for each in chain if not each.file.startswith("<")), chain[0])
+    return f"{position.file}:{position.line}"
 
 
 class _Writer:
@@ -116,7 +116,7 @@ class _Writer:
                 f"\t.loc\t{self.place(inner)}, function_name $L__info_string{name}, inlined_at {self.place(outer)}"
             )
         if chain[0].scope:
-            lines.append(AT + " ".join(f"{place.scope}:{place.call}" for place in chain))
+            lines.append(AT + " ".join(f"{position.scope}:{position.call}" for position in chain))
         return lines
 
     def tables(self) -> str:

@@ -9,7 +9,7 @@ $L__BB0_2:                               $L__BB0_2:
     st.global.b32 [%rd6+12], %r3;        $L__BB0_4:
 $L__BB0_4:
 
-nvcc 13.0 leaves an address that one block alone needs behind its guard. ptxas 13.0 does not share them.
+nvcc 13.0 leaves an address that only one block needs after its guard. ptxas 13.0 does not share them.
 """
 
 import re

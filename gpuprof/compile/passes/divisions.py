@@ -2,7 +2,7 @@
 
 LLVM sees that `s` in `for (s = 1; s < n; s *= 2)` is a power of two, and makes `x % (2 * s)` a mask. The LLVM in nvcc
 13.0 does not see it for architectures before sm_100, where it takes a whole division. Here such a division is a call of
-a function that nobody has, in clang's IR, where variables are still in memory, until all passes are done:
+a function without a definition, in clang's IR, where variables are still in memory, until all passes are done:
 
     %5 = load i32, ptr %s                          %5 = load i32, ptr %s
     %6 = mul i32 2, %5                       ->    %6 = mul i32 2, %5

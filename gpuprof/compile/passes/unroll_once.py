@@ -27,13 +27,13 @@ def unroll_once(ir: str) -> str:
     if not ends:
         return ir
     free = max(map(int, _NUMBER.findall(ir)), default=-1) + 1
-    marked, place = [], 0
+    marked, at = [], 0
     for number, end in enumerate(ends):
-        marked += [ir[place : end.start("rest")], _LOOP.sub("", end["rest"]), f", !llvm.loop !{free + 1 + number}"]
-        place = end.end()
+        marked += [ir[at : end.start("rest")], _LOOP.sub("", end["rest"]), f", !llvm.loop !{free + 1 + number}"]
+        at = end.end()
     lines = [f'!{free} = !{{!"llvm.loop.unroll.disable"}}']
     lines += [f"!{own} = distinct !{{!{own}, !{free}}}" for own in range(free + 1, free + 1 + len(ends))]
-    return "".join([*marked, ir[place:].rstrip("\n"), "\n", "\n".join(lines), "\n"])
+    return "".join([*marked, ir[at:].rstrip("\n"), "\n", "\n".join(lines), "\n"])
 
 
 def _stays(ir: str, end: re.Match[str]) -> bool:

@@ -1,1 +1,1 @@
-"""Where the variables of optimized code are: facts for the debugger."""
+"""The locations of variables in optimized code: facts for the debugger."""

@@ -1,5 +1,5 @@
-"""Which values of optimized LLVM IR exist at a place of it. Records of variables may name others: a pass that moves an
-instruction down leaves them where they are.
+"""The values of optimized LLVM IR that exist at a place of it. Records of variables may name others: a pass that moves
+an instruction down leaves them where they are.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Where LLVM places the numbers of `numbering`, in its output: the machine code's listing and the PTX with comments.
+"""LLVM's places for the numbers of `numbering`, from its output: the machine code's listing and the PTX with comments.
 
 While passes change the text of the PTX, comments of ours are in it, where they hold; `without_comments` makes facts of
 them (`isa.facts.VariableFacts`):

@@ -52,17 +52,17 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
     first = max(metadata.nodes | metadata.tuples, default=0) + 1
 
     def replace(match: re.Match) -> str:
-        match_of_value = _VALUE.fullmatch(match[0].lstrip())
-        if not match_of_value:
+        given = _VALUE.fullmatch(match[0].lstrip())
+        if not given:
             return ""
-        place, variable = metadata.nodes[int(match_of_value["place"])], metadata.nodes[int(match_of_value["variable"])]
-        key = int(match_of_value["variable"]), place.reference("inlinedAt") or 0
+        location, variable = metadata.nodes[int(given["place"])], metadata.nodes[int(given["variable"])]
+        key = int(given["variable"]), location.reference("inlinedAt") or 0
         number = numbers.setdefault(key, len(numbers))
         node = first + 2 * len(records)
-        added.extend(_named(len(records), node, variable, _root(metadata, place)))
-        records.append(_record(number, match_of_value, variable, available, match.start()))
-        value = match_of_value["value"] if available.is_so(match_of_value["value"], match.start()) else "i32 poison"
-        return f"    #dbg_value({value}, !{node}, {match_of_value['how']}, !{node + 1})\n"
+        added.extend(_named(len(records), node, variable, _root(metadata, location)))
+        records.append(_record(number, given, variable, available, match.start()))
+        value = given["value"] if available.is_so(given["value"], match.start()) else "i32 poison"
+        return f"    #dbg_value({value}, !{node}, {given['how']}, !{node + 1})\n"
 
     changed = _RECORD.sub(replace, ir)
     ir = "\n".join([changed.rstrip("\n"), *added]) + "\n"

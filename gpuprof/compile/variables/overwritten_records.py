@@ -1,7 +1,7 @@
-"""Which records of variables name a register that has their value no longer.
+"""The records of variables that name a register that no longer has their value.
 
-Passes behind the IR give values that overlap nowhere the same register, and records are no uses: a record may name the
-register of a value behind its last use, where another value has it. So a register that is written at several places
+Passes after the IR give values that overlap nowhere the same register, and records are no uses: a record may name the
+register of a value after its last use, where another value has it. So a register that is written at several places
 has a value where a record says so in the very block of the IR that makes the value, and from there on, on every way,
 up to the next write.
 
@@ -85,8 +85,8 @@ def _checked(item: str | Report, held: Held, records: Sequence[Record], several:
 
 def _register(item: Report) -> str:
     """The register of a place, with its %; "" for a number and where there is none."""
-    place = item.place.split()[0]
-    return "" if place.startswith(("=", LOST)) else f"%{place}"
+    location = item.place.split()[0]
+    return "" if location.startswith(("=", LOST)) else f"%{location}"
 
 
 def _labels(blocks: Sequence[Items]) -> dict[str, int]:

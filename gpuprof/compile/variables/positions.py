@@ -1,10 +1,10 @@
 """Marks of source positions in the code, so that a debugger knows how far optimized code has come.
 
 LLVM moves instructions, and leaves in their places what it says about variables. An instruction of line 7 may then
-stand where line 5 has not set a variable yet. So clang's IR, not optimized yet, is cut into positions: a new one begins
-with each block and each line, and behind what may change a variable. A record at each says its number, as if a
+be where line 5 has not set a variable yet. So clang's IR, not optimized yet, is cut into positions: a new one begins
+with each block and each line, and after a change of a variable. A record at each says its number, as if a
 variable of the function, `@K`, had this value; passes move and copy it with the code around. It is one of many
-pieces of `@K`, so that no pass drops it where another follows. Behind them the debugger compares: `Positions` has the
+pieces of `@K`, so that no pass drops it where another follows. After them the debugger compares: `Positions` has the
 order of the positions in the source, and what each changes.
 
     #dbg_value(i32 4, !90, !DIExpression(DW_OP_LLVM_fragment, 32, 8), !91)        position 4
@@ -115,7 +115,7 @@ class _Locals:
 
 
 def _target(line: str) -> str | None:
-    """Where a store or copy writes."""
+    """The target of a store or copy."""
     match = _STORE.match(line) or _FILL.search(line)
     return match[1] if match else None
 

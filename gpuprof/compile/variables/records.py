@@ -1,6 +1,6 @@
 """Records of variables in the order of the IR: the code generator reports them in another.
 
-Within a block, it tells where a value is as soon as that is computed, and other records where they stood among
+Within a block, it reports a value as soon as that is computed, and other records where they were among
 instructions that it has moved. So a report holds from where all records before it have been reported. Up to there a
 variable is nowhere, and the code may have reached any of the positions that have been reported.
 """
@@ -77,8 +77,8 @@ class _Order:
 
     def passed(self, line: str, is_written: Callable[[str, str], bool]) -> None:
         """A line is passed: it may change a location that has been reported and does not hold yet."""
-        for at, place in self._places.items():
-            if self._next <= at < self._top and is_written(line, place):
+        for at, location in self._places.items():
+            if self._next <= at < self._top and is_written(line, location):
                 self._places[at] = LOST
 
     def report(self, item: Report) -> Iterator[Comment]:
@@ -97,8 +97,8 @@ class _Order:
 
     def _set(self, at: int) -> Comment:
         record = self._records[at]
-        place = self._places[at]
-        return Comment(f"{record.number} {place if place != LOST else LOST + record.piece}")
+        location = self._places[at]
+        return Comment(f"{record.number} {location if location != LOST else LOST + record.piece}")
 
     def _open(self, first: int) -> Iterator[Comment]:
         """Comments for records from `first` on that do not hold yet, but may have been reached."""

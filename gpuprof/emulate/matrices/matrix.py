@@ -281,7 +281,7 @@ def find_places(metadata, first, selector, type_name, elements, positions):
 
 
 @cached_njit
-def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, selector):
+def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, selector):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty
     when A is dense.
     """

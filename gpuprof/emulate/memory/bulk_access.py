@@ -70,7 +70,7 @@ def _is_inside(lo, hi, low_bits, nbytes, starts, ends):
 
 
 @cached_njit
-def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):
+def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """row[lane] = element number `element` of the lane's access, of 1 << `shift` bytes, in the lanes of `masks`.
 
     Gives False, and does nothing, where some lane's access is not allowed, or in more than one range. The check is made
@@ -99,7 +99,7 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
 
 
 @cached_njit
-def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):
+def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """The reverse: of several lanes at one place, the last one wins."""
     lo, hi, low_bits, contiguous = _reach(address, offset, wrap, masks, nbytes)
     if lo == NOWHERE and hi < 0:

@@ -83,7 +83,7 @@ def _result(operation, is_f16, a, b, c):
 
 
 @cached_njit
-def arithmetic(operation, is_f16, is_packed, fraction, least_exponent, infinity, nan, a, b, c, signs, out):
+def arithmetic(operation, is_f16, is_packed, fraction, least_exponent, infinity, nan, a, b, c, signs, out):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """out = a + b, a * b or a * b + c, uint32 (n,) each: patterns in the lower halves, or in both when packed.
 
     `signs`: uint32 (3,), with which the operands are exclusive-or'ed first.

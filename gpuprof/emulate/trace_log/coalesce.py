@@ -277,7 +277,7 @@ def _is_inside(low, high, ranges):
 
 
 @cached_njit
-def inspect(
+def inspect(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, on_chip, records, sectors
 ):
     """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to

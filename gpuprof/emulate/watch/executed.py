@@ -165,7 +165,7 @@ class Executed(OfWarps):
 
     def refuse(self, lanes: np.ndarray) -> None:
         """These lanes, bool (n, 32), do not access memory: what they load is 0, what they store is dropped. For
-        instructions in Wanted.refusing, before they run.
+        instructions in WatchRequests.refusing, before they run.
         """
         refused = lanes
         if self._keep is not None:

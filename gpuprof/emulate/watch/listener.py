@@ -33,7 +33,7 @@ class Listener(Protocol):
         """
 
     def passes(self, at: int) -> bool:
-        """True when instruction `at`, one of Wanted.passing, need not be reported this time."""
+        """True when instruction `at`, one of WatchRequests.passing, need not be reported this time."""
 
     # Asked of listeners whose `wanted.state` holds.
 
@@ -51,7 +51,7 @@ class Listener(Protocol):
         """Warps execute an instruction: nothing of it has happened yet."""
 
     def wrong(self, executed: Executed, refused: Refused) -> None:
-        """In its midst: an instruction in Wanted.refusing leaves out what it must not touch."""
+        """In its midst: an instruction in WatchRequests.refusing leaves out what it must not touch."""
 
     def after(self, executed: Executed) -> None:
         """Reports that the instruction has been executed. The lanes of an instruction that waits have begun to wait."""

@@ -74,7 +74,7 @@ def depth_at(positions, depths, area, is_outlined, limits, t, x, y):
 
 
 @cached_njit
-def _interpolate(
+def _interpolate(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     x_of, y_of, triangle_of, positions, areas, depths, inverses, corners, sources, fronts, is_outlined, limits,
     provoking, is_flat, varyings, out_positions, out, facts,
 ):  # fmt: skip

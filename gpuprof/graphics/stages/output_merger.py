@@ -109,7 +109,7 @@ def merge(
 
 
 @cached_njit
-def _late(
+def _late(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     x_of, y_of, triangle_of, mask_of, positions, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
     has_alpha_coverage, tests, depth, stencil, width, samples, came_of, counts,
 ):  # fmt: skip
@@ -173,7 +173,7 @@ def _blended(operation, source, target):
 
 
 @cached_njit
-def _merge(
+def _merge(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     x_of, y_of, mask_of, colors, target, halves, floats, format, blend, constant, color_mask, width, n_samples, counts
 ):
     held, source, new = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(4, np.float32)

@@ -215,7 +215,7 @@ def _nearest_along(positions, depths, t, x, y):
 
 
 @cached_njit
-def _scan(
+def _scan(  # noqa: C901, PLR0913  # compiled: arrays, and a loop without calls
     at, counts, positions, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
     tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of,
     passed_of, place_of, row_quads,

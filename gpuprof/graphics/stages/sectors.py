@@ -79,7 +79,7 @@ def _words_of(sectors: np.ndarray) -> np.ndarray:
 
 
 @cached_njit
-def _lines_of_quads(
+def _lines_of_quads(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     x_of, y_of, mask_of, begin, last, surfaces, width, samples, n_lines, line_of, reads_of, writes_of, words_of
 ):  # fmt: skip
     """Fills the columns of Lines, with the words that are written whole in place of those missing; gives their

@@ -152,7 +152,7 @@ def _windows(positions: np.ndarray, viewport: Viewport) -> tuple[np.ndarray, np.
 
 
 @cached_njit
-def _set_up(
+def _set_up(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     snapped,
     depths,
     inverses,

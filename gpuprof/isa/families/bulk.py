@@ -1,6 +1,6 @@
 """Bulk copies and tensor copies (sm_90): one lane moves up to the whole of shared memory.
 
-Operands that do not fit into slots stand in consecutive registers, as the hardware has them in uniform registers:
+Operands that do not fit into slots are in consecutive registers, as the hardware has them in uniform registers:
 
     BULK.*  b = destination or source in shared memory, bytes, mbarrier in shared memory, block mask or byte mask
     TMA.*   b = shared memory, mbarrier, block mask, coordinates 0 to 4; a = address of the tensor map;

@@ -1,6 +1,6 @@
 """Memory barriers in shared memory (sm_80 and later; transactions since sm_90).
 
-The hardware has one unit (SYNCS) for them beside shared memory; slots and latency are estimates, those of a
+The hardware has one unit (SYNCS) for them next to shared memory; slots and latency are estimates, those of a
 shared-memory atomic.
 
 The 64 bits of an object, which programs may not look into:

@@ -47,7 +47,7 @@ def group(count: int) -> str:
 
 
 def fetch_form(op: Opcode) -> str:
-    """Where a row of kind "fetch" has its level of detail from: "level", "grad", or "" for neither."""
+    """The source of the level of detail of a row of kind "fetch": "level", "grad", or "" for neither."""
     return "".join(op.name.lower().split(".")[2:])
 
 

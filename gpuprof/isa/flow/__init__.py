@@ -1,1 +1,1 @@
-"""Where control goes in a program, and which registers are live on the way."""
+"""The flow of control in a program, and the registers that are live on the way."""

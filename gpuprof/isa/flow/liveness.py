@@ -1,4 +1,4 @@
-"""Which registers of a thread hold a value that is still read, before each instruction.
+"""The registers of a thread that hold a value that is still read, before each instruction.
 
 The usual backward analysis over a whole module: a call leads to the function, its return to what follows each call of
 it. An indirect call may lead to any function. Time is linear in the code, but for values that live through many loops.
@@ -77,16 +77,16 @@ def _joined(steps: Sequence[Step]) -> Step:
 
 def _union(live: Sequence[int], places: Iterable[int]) -> int:
     words = 0
-    for place in places:
-        words |= live[place]
+    for location in places:
+        words |= live[location]
     return words
 
 
 def _live_before(steps: Sequence[Step], following: Sequence[Collection[int]]) -> list[int]:
     preceding: list[list[int]] = [[] for _ in steps]
     for number, places in enumerate(following):
-        for place in places:
-            preceding[place].append(number)
+        for location in places:
+            preceding[location].append(number)
     live = [0] * len(steps)
     waiting = list(range(len(steps)))
     while waiting:

@@ -225,13 +225,13 @@ def _has_fields(kind: Any) -> bool:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     names = {field.name for field in fields(kind)} if is_dataclass(kind) else set(kind._fields)
     return {name: hint for name, hint in typing.get_type_hints(kind).items() if name in names}
 
 
 @cache
-def _defaults(kind: type) -> dict[str, Any]:
+def _defaults(kind: Any) -> dict[str, Any]:
     if not is_dataclass(kind):
         return kind._field_defaults
     given = {field.name: field.default for field in fields(kind) if field.default is not MISSING}

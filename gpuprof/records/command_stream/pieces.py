@@ -15,7 +15,7 @@ MAX_PIECE_NBYTES = 1 << 20
 LEVEL = 1
 
 
-def pack(data: bytes) -> bytes:
+def pack(data: bytes | memoryview) -> bytes:
     return zlib.compress(data, LEVEL)
 
 

@@ -10,6 +10,7 @@ from gpuprof.errors import FileFormatError, NotComparable, UsageError
 from gpuprof.records.chunk_stream import open_file, read_chunks
 from gpuprof.records.command_stream.codec import End, Failed, Header, NewerStream, value_of
 from gpuprof.records.command_stream.pieces import COMMANDS, unpack
+from gpuprof.records.encoding import Piece
 from gpuprof.records.reader import Builder, Module, Recording, leave
 
 
@@ -115,7 +116,7 @@ def read_stream(path: Path | str) -> SavedStream:
     builder = Builder(recording, sample_sink=leave, row_sink=leave)
     for chunk, payload in chunks:
         builder.add(chunk, payload)
-        if chunk.type == b"STRM":
+        if chunk.type == b"STRM" and isinstance(payload, Piece):
             place = Place(chunks.position - len(payload.data), len(payload.data))
             if payload.id == COMMANDS:
                 stream.lines.append(place)

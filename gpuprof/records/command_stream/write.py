@@ -87,7 +87,7 @@ class StreamWriter:
     def _shader(self, shader: cmd.Shader) -> SavedShader:
         return SavedShader(self._modules[id(shader.module)], shader.function.name, shader.params, shader.interface)
 
-    def _block(self, data: bytes) -> int:
+    def _block(self, data: bytes | memoryview) -> int:
         """The number of a block of memory; a new one is written."""
         digest = sha256(data).digest()
         if digest not in self._blocks:

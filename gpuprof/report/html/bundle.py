@@ -1,8 +1,8 @@
 """The package's files that a page consists of. The modules of the script are joined into one: a page is one file, and
 imports nothing.
 
-Each module becomes a function whose result is what it exports. Of imports and exports these forms are taken, each on
-one line:
+Each module becomes a function whose result is what it exports. Of imports and exports these forms are taken; names may
+be on lines of their own:
 
     import { a, b as c } from "./file.js";
     export const a = ...;  export function a(...) {...}  export class a {...}
@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 LAST = "print.css"  # it overrides styles of the screen
 
-IMPORT = re.compile(r'^import \{ ([^{}]*) \} from "\./([a-z_]+)\.js";$', re.M)
+IMPORT = re.compile(r'^import \{\s+([^{}]*?),?\s+\} from "\./([a-z_]+)\.js";$', re.M)
 EXPORT = re.compile(r"^export (const|function|async function|class) (\w+)", re.M)
 LEFT = re.compile(r"^\s*(?:import|export)\b.*|\bimport\(.*", re.M)  # neither of them
 

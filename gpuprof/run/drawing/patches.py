@@ -18,8 +18,8 @@ HULL_STAGE, DOMAIN_STAGE = struct.Struct("<QQQQQQQIIIIII"), struct.Struct("<QQQQ
 
 
 class PatchRows(NamedTuple):
-    """Where the patches of a hull shader lie, as gpuprof::patch_rows has it: `of_warp` of them in a warp; `slots` of a
-    warp, of which the last one may be of lanes that are left over.
+    """The rows of a hull shader's patches, like gpuprof::patch_rows: `of_warp` patches in a warp; `slots` of a warp, of
+    which the last one may have lanes that are left over.
     """
 
     points: int

@@ -1,4 +1,4 @@
-"""Which primitives of a draw each block of its shaders works on: what a sample of the block belongs to."""
+"""The primitives of a draw that each block of its shaders works on: samples of the block belong to these."""
 
 import numpy as np
 

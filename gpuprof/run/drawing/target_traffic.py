@@ -1,4 +1,4 @@
-"""Which lines of memory the fixed-function units access for a draw's items: indices, depths, stencils and colors."""
+"""Lines of memory that the fixed-function units access for a draw's items: indices, depths, stencils and colors."""
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def _joined(some: list[Accesses]) -> Accesses:
 def fetched(buffers: Buffers, n_indices: np.ndarray) -> Accesses:
     """The accesses of batches of one instance after the other; `n_indices`, int64 (batches,), of each. The sectors of
     an instance's indices are fetched once, in their order. Indices without a primitive, such as those that begin a
-    strip anew, are spread evenly.
+    new strip, are spread evenly.
     """
     if not buffers.indices:
         return Accesses(np.zeros(len(n_indices), np.int64), np.zeros(0, UNIT_ACCESS))

@@ -41,8 +41,8 @@ class GpuTiming:
             self._compilation = None
 
     def time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
-        """Times a batch. Once records have gone through the load/store unit, everything is timed twice: what they did
-        to the caches may show later.
+        """Times a batch. Once records have passed the load/store unit, everything is timed twice: their effects on
+        the caches may show later.
         """
         if self._undisturbed is None and sampling.stream == "lsu" and sampling.is_on:
             # From the first sampled launch on: until then both GPUs have the same caches.

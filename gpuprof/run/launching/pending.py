@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gpuprof.base.interrupts import uninterrupted
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece

@@ -18,7 +18,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.listener import WatchRequests
 from gpuprof.errors import DeviceMemoryError, GeneratorError, KernelFault, UsageError
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.hazards.host_errors import HostError, host_error, leaks
@@ -55,7 +55,9 @@ class LaunchTrace:
     ):
         """`races` gives a generator's races of the launch with other commands, by the bytes that it has touched."""
         self.feed, self._known, self._races = feed, known, races
-        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing)
+        self.wanted = WatchRequests(
+            feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing
+        )
         self.block, self.before, self.after = feed.notify_block, feed.notify_before, feed.notify_after
         self.wrong, self.passes = feed.notify_wrong, feed.passes
         self.results: list[tuple[str, TraceGenerator, Results]] = []

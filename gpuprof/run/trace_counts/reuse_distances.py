@@ -1,12 +1,12 @@
 """Reuse distances of lines of global memory: how many other lines were accessed since a line was accessed last.
 
-Two kinds of streams are looked at. One is of the whole GPU, all launches one after another, loads and stores: what an
-L2 could keep. The others are of one block each, its loads alone: what an L1 could keep. In both the warps of a piece of
+There are two kinds of streams. One has the loads and stores of the whole GPU, all launches one after another: an upper
+bound for an L2. The others have the loads of one block each: an upper bound for an L1. In both the warps of a piece of
 trace take turns, an access each.
 
-A stream of many lines is sampled in space: a line is looked at, always, if its hash is one of few, and a distance is so
-many times the distinct lines looked at (SHARDS: Waldspurger et al., FAST 2015). Of a launch's blocks some are looked
-at.
+A stream of many lines is sampled in space: a line is sampled, always, if its hash is one of few, and a distance is the
+number of distinct sampled lines times the rate (SHARDS: Waldspurger et al., FAST 2015). Some blocks of a launch are
+sampled.
 """
 
 import numpy as np
@@ -63,17 +63,17 @@ class Histogram:
         tally(seen, distances, rate_bits, times, self.counts)
 
     def rows(self, launch: int, scope: str) -> np.ndarray:
-        """REUSE_DISTANCES.dtype, without bins that nothing fell into."""
+        """REUSE_DISTANCES.dtype, without empty bins."""
         at = np.flatnonzero(self.counts[:, 0])
-        found = np.zeros(len(at), REUSE_DISTANCES.dtype)
-        found["launch"], found["scope"] = launch, REUSE_SCOPES.index(scope)
-        found["least_lines"] = [least_of_bin(number) for number in at.tolist()]
-        found["lines"], found["sectors"], found["store_sectors"] = self.counts[at].T
-        return found
+        rows = np.zeros(len(at), REUSE_DISTANCES.dtype)
+        rows["launch"], rows["scope"] = launch, REUSE_SCOPES.index(scope)
+        rows["least_lines"] = [least_of_bin(number) for number in at.tolist()]
+        rows["lines"], rows["sectors"], rows["store_sectors"] = self.counts[at].T
+        return rows
 
 
 class DeviceStream:
-    """The stream of the whole GPU. It goes on from launch to launch."""
+    """The stream of the whole GPU. It continues from launch to launch."""
 
     def __init__(self) -> None:
         self.distances = StackDistances()
@@ -128,7 +128,7 @@ class LaunchReuse:
         self._touch(line)
 
     def _touch(self, line: np.ndarray) -> None:
-        """Those of before are thinned with the stream: the count is of lines that are looked at now."""
+        """Earlier lines are thinned with the stream: lines are counted that are sampled now."""
         if self.rate_bits != self.device.rate_bits:
             known, self.touched = self.touched.units_by_time(), StackDistances(SPAN)
             self.touched.take(known[is_chosen(known)])
@@ -139,8 +139,8 @@ class LaunchReuse:
         block = int(rows[0, BLOCK])
         if block not in self.streams:
             self.streams[block] = StackDistances(SPAN)
-        found = self.streams[block].take(rows[:, LINE].copy())
-        self.of_blocks.add(rows, found, 0, self.stride)
+        distances = self.streams[block].take(rows[:, LINE].copy())
+        self.of_blocks.add(rows, distances, 0, self.stride)
 
     def rows(self, launch: int) -> np.ndarray:
         """REUSE_DISTANCES.dtype."""

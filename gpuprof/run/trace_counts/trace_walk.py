@@ -1,7 +1,7 @@
-"""One pass over a piece of trace, compiled by Numba: what its accesses add up to by instruction, and the lines that
-reuse distances look at.
+"""One pass over a piece of trace, compiled by Numba: sums over its accesses by instruction, and the lines that reuse
+distances sample.
 
-The trace has basic blocks and records alone: within a step the records are those of the basic block, one after the
+The trace has only basic blocks and records: within a step the records are those of the basic block, one after the
 other.
 """
 
@@ -32,8 +32,8 @@ join = internal_njit(join_sectors)
 
 
 def is_chosen(line):
-    """Whether the stream of the whole GPU looks at a line when it cannot look at all: at one of RATE, always the same.
-    On numbers, on arrays and in compiled code.
+    """True for a line that the stream of the whole GPU samples when there are too many: one of RATE, always the same.
+    For numbers, arrays and compiled code.
     """
     return np.uint64(line) * GOLDEN < CHOSEN_BELOW
 
@@ -42,7 +42,7 @@ is_one_of_few = internal_njit(is_chosen)
 
 
 @cached_njit
-def walk(first_block, warps_per_block, steps, step_start, records, sectors, code, first, does, n_exact, stride, sums):
+def walk(first_block, warps_per_block, steps, step_start, records, sectors, code, first, does, n_exact, stride, sums):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """Adds to `sums`, int64 (instructions, SUMS). Gives the lines of global memory: their number, and rows of those
     that are looked at, int64 (n, SEEN), in the order of the trace: of the whole GPU, and of the loads of each
     `stride`-th block.

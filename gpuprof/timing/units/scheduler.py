@@ -221,7 +221,7 @@ def occupy(port, ticks, cycle):
 
 
 @call_njit
-def execute(machine, warp, inst, cycle):
+def execute(machine, warp, inst, cycle):  # noqa: C901  # compiled: arrays, and a loop without calls
     """The last slot of an instruction issues in `cycle`: what it sets going."""
     kind = inst.kind
     if kind == MBARRIER_WAIT:

@@ -1,4 +1,4 @@
-"""Where variables and parameters are, and the addresses of memory instructions."""
+"""The places of variables and parameters, and the addresses of memory instructions."""
 
 from gpuprof.assemble.ir.values import Imm
 from gpuprof.assemble.ptx import ast

@@ -44,7 +44,7 @@ def _hint(levels: frozenset, operands: int):
 
 
 def _createpolicy(lowering):
-    """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from
+    """The policy is an opaque value, and no access here asks what is in it: it holds what distinguishes one form from
     another.
     """
     m = lowering.modifiers

@@ -16,7 +16,7 @@ _WIDEST_COPY = 8  # bytes
 
 
 def _home(lowering, operand) -> Home | None:
-    """Where the parameter of `[name+offset]` is; None when the name is a register or anything else."""
+    """The place of the parameter of `[name+offset]`; None when the name is a register or anything else."""
     if not isinstance(operand, ast.Memory) or operand.base is None or lowering.find_register(operand.base):
         return None
     return lowering.scope.find("homes", operand.base.text)

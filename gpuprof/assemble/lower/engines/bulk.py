@@ -1,6 +1,6 @@
 """cp.async.bulk and its relatives: copies of whole arrays and of tensor tiles, and what changes a tensor map.
 
-Operands that a row takes as a group stand in fresh consecutive registers: see `isa.families.bulk`.
+Operands that a row takes as a group are in fresh consecutive registers: see `isa.families.bulk`.
 """
 
 from gpuprof.assemble.ir.values import Imm, NoVariant, pick

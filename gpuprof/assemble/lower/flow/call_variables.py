@@ -1,9 +1,9 @@
 """The `.param` variables that a block declares for its calls, and where they are.
 
 Arguments are passed by value, at the call. A variable therefore has a home of its own: a register, or room in the
-frame of the function that calls. What the convention passes in memory may stand in the callee's frame from the start,
-which saves copying it, as long as nothing else comes to that frame between the first and the last use of the variable.
-That is seen here, for the usual shape of a call: stores, one call, loads, in one piece of straight code.
+frame of the function that calls. What the convention passes in memory may be in the callee's frame from the start,
+which saves copying it, as long as nothing else is put into that frame between the first and the last use of the
+variable. That is seen here, for the usual shape of a call: stores, one call, loads, in one piece of straight code.
 """
 
 from bisect import bisect_left

@@ -52,7 +52,7 @@ def _griddepcontrol(lowering):
 
 
 def _setmaxnreg(lowering):
-    """Registers of the emulated machine are not dealt out anew; the warp's own number stays what the kernel was
+    """Registers of the emulated machine are not dealt out again; the warp's own number stays what the kernel was
     launched with.
     """
     direction = lowering.modifiers.one_of(("inc", "dec"))

@@ -71,7 +71,7 @@ def _nanosleep(lowering):
 
 
 def _pmevent(lowering):
-    """Nobody counts events."""
+    """Events are not counted."""
     lowering.modifiers.flag("mask")
     lowering.count(1)
     if not isinstance(lowering.src(lowering.operand(0), "u32"), Imm):

@@ -111,9 +111,11 @@ function overlap(launches, begins, ends) {
     spans.set(launch, [Math.min(begin, begins[bin]), Math.max(end, ends[bin])]);
   });
   let reached = -1;
-  return [...spans.values()].sort((a, b) => a[0] - b[0]).some(([begin, end]) => {
-    const isInside = begin < reached;
-    reached = Math.max(reached, end);
-    return isInside;
-  });
+  return [...spans.values()]
+    .sort((a, b) => a[0] - b[0])
+    .some(([begin, end]) => {
+      const isInside = begin < reached;
+      reached = Math.max(reached, end);
+      return isInside;
+    });
 }

@@ -33,8 +33,12 @@ export function stackedBar(numbers, fraction, terms, unit) {
 // The terms of `numbers` and how bars show them, largest first.
 export function legend(numbers, terms) {
   const entries = ranked(numbers).map(([term]) =>
-    el("li", { title: `${terms.get("text", term)} ${terms.get("advice", term)}` },
-      el("span", { class: `swatch reason-${terms.get("reason", term)}` }), terms.get("name", term)),
+    el(
+      "li",
+      { title: `${terms.get("text", term)} ${terms.get("advice", term)}` },
+      el("span", { class: `swatch reason-${terms.get("reason", term)}` }),
+      terms.get("name", term),
+    ),
   );
   return el("ul", { class: "legend", "aria-label": "Stall reasons" }, ...entries);
 }

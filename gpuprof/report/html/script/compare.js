@@ -44,7 +44,9 @@ class Compare {
 
   // The header lines of either profile that the other does not have.
   names() {
-    const facts = this.page.profiles.map(({ tables }) => tables.facts.rows().map((row) => `${tables.facts.get("label", row)} ${tables.facts.get("text", row)}`));
+    const facts = this.page.profiles.map(({ tables }) =>
+      tables.facts.rows().map((row) => `${tables.facts.get("label", row)} ${tables.facts.get("text", row)}`),
+    );
     const own = facts.map((each, place) => each.filter((text) => !facts[1 - place].includes(text)).slice(0, 3));
     return ["before", "after"].flatMap((word, place) => [el("b", {}, `${word}: `), `${own[place].join(", ") || "the same facts"}. `]);
   }
@@ -68,7 +70,10 @@ class Compare {
   }
 
   update({ kernel }) {
-    const place = Math.max(0, this.pairs.findIndex(({ key }) => key === kernel));
+    const place = Math.max(
+      0,
+      this.pairs.findIndex(({ key }) => key === kernel),
+    );
     this.choice.value = String(place);
     this.ofKernel.forEach((table) => table.close());
     this.ofKernel = [];
@@ -91,10 +96,18 @@ class Compare {
       );
     const columns = [
       {
-        name: "kernel", title: "kernel", width: 24, align: "left", value: ({ key }) => key,
+        name: "kernel",
+        title: "kernel",
+        width: 24,
+        align: "left",
+        value: ({ key }) => key,
         cell: ({ key }) => el("a", { href: hashOf({ view: view.name, kernel: key }), title: key }, key),
       },
-      ...differences(({ cycles }) => cycles, "cycles", ({ old, now }) => [old >= 0, now >= 0]),
+      ...differences(
+        ({ cycles }) => cycles,
+        "cycles",
+        ({ old, now }) => [old >= 0, now >= 0],
+      ),
       { name: "mix", title: "stalls, before above after", width: 0, least: 28, align: "left", cell: bars },
     ];
     const table = dataTable({ caption: "Kernels, those that got slower first", columns, rows: this.pairs, rowHeight: 34 });
@@ -112,14 +125,33 @@ class Compare {
 
   numbers({ old, now }) {
     const read = ({ tables: { numbers } }, kernel) =>
-      new Map(numbers.rows().filter((row) => numbers.column("kernel")[row] === kernel).map((row) => [numbers.get("name", row), { value: numbers.get("value", row), unit: numbers.get("unit", row), text: numbers.get("text", row) }]));
+      new Map(
+        numbers
+          .rows()
+          .filter((row) => numbers.column("kernel")[row] === kernel)
+          .map((row) => [
+            numbers.get("name", row),
+            { value: numbers.get("value", row), unit: numbers.get("unit", row), text: numbers.get("text", row) },
+          ]),
+      );
     const [first, second] = [read(this.before, old), read(this.after, now)];
     const rows = [...new Set([...first.keys(), ...second.keys()])]
       .map((name) => ({ name, values: [first.get(name)?.value, second.get(name)?.value], ...(second.get(name) ?? first.get(name)) }))
       .filter(({ values }) => values[0] || values[1]);
     const columns = [
-      { name: "name", title: "number", width: 30, align: "left", cell: ({ name, text }) => el("span", { title: text }, name), value: ({ name }) => name },
-      ...differences(({ values }) => values.map((value) => value ?? 0), "numbers", ({ values }) => values.map((value) => value !== undefined)),
+      {
+        name: "name",
+        title: "number",
+        width: 30,
+        align: "left",
+        cell: ({ name, text }) => el("span", { title: text }, name),
+        value: ({ name }) => name,
+      },
+      ...differences(
+        ({ values }) => values.map((value) => value ?? 0),
+        "numbers",
+        ({ values }) => values.map((value) => value !== undefined),
+      ),
       { name: "unit", title: "unit", width: 14, align: "left", cell: ({ unit }) => unit },
       { name: "text", title: "what it is", width: 0, align: "left", cell: ({ text }) => text },
     ];
@@ -130,7 +162,11 @@ class Compare {
     const rows = this.alignedLines(pair);
     const columns = [
       { name: "place", title: "line", width: 24, align: "left", cell: (row) => this.placeOf(row, pair) },
-      ...differences(({ cycles }) => cycles, this.unit, ({ old, now }) => [old !== undefined, now !== undefined]),
+      ...differences(
+        ({ cycles }) => cycles,
+        this.unit,
+        ({ old, now }) => [old !== undefined, now !== undefined],
+      ),
       { name: "text", title: "source", width: 0, align: "left", class: "code", cell: ({ old, now }) => (now ?? old).text },
     ];
     return el(
@@ -147,7 +183,9 @@ class Compare {
     const words = row.number ? `${baseName(row.path)}:${row.number}` : baseName(row.path);
     const moved = old && now && old.number !== now.number ? ` (was ${old.number})` : now ? "" : " (gone)";
     // The other views show the first profile.
-    return old ? el("span", {}, el("a", { href: hashOf({ view: "source", kernel: key, line: `${baseName(old.path)}:${old.number}` }) }, words), moved) : `${words} (new)`;
+    return old
+      ? el("span", {}, el("a", { href: hashOf({ view: "source", kernel: key, line: `${baseName(old.path)}:${old.number}` }) }, words), moved)
+      : `${words} (new)`;
   }
 
   // Lines of the kernel that cost something: the rows of either profile, undefined where it has none.
@@ -184,9 +222,30 @@ function differences(numbers, unit, areThere) {
     return by(row) > 0 ? `+${percent(by(row), old)}` : percent(by(row), old);
   };
   return [
-    { name: "before", title: "before", hint: unit, width: 13, cell: (row) => (has(row)[0] ? grouped(numbers(row)[0]) : ABSENT), value: (row) => numbers(row)[0] },
-    { name: "after", title: "after", hint: unit, width: 13, cell: (row) => (has(row)[1] ? grouped(numbers(row)[1]) : ABSENT), value: (row) => numbers(row)[1] },
-    { name: "difference", title: "difference", hint: unit, width: 13, cell: (row) => el("span", { class: kind(by(row)) }, signed(by(row))), value: by },
+    {
+      name: "before",
+      title: "before",
+      hint: unit,
+      width: 13,
+      cell: (row) => (has(row)[0] ? grouped(numbers(row)[0]) : ABSENT),
+      value: (row) => numbers(row)[0],
+    },
+    {
+      name: "after",
+      title: "after",
+      hint: unit,
+      width: 13,
+      cell: (row) => (has(row)[1] ? grouped(numbers(row)[1]) : ABSENT),
+      value: (row) => numbers(row)[1],
+    },
+    {
+      name: "difference",
+      title: "difference",
+      hint: unit,
+      width: 13,
+      cell: (row) => el("span", { class: kind(by(row)) }, signed(by(row))),
+      value: by,
+    },
     { name: "relative", title: "of before", width: 10, cell: relative },
   ];
 }

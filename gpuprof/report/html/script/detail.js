@@ -53,7 +53,10 @@ function reasons(profile, row, whole) {
   const { terms } = profile;
   const exact = sum(row.cycles);
   const [share, low, high] = row.interval;
-  const sampled = share === null ? "no samples" : `sampled ${(100 * share).toFixed(1)}% (${(100 * low).toFixed(1)}-${(100 * high).toFixed(1)}), ${grouped(sum(row.samples))} samples`;
+  const sampled =
+    share === null
+      ? "no samples"
+      : `sampled ${(100 * share).toFixed(1)}% (${(100 * low).toFixed(1)}-${(100 * high).toFixed(1)}), ${grouped(sum(row.samples))} samples`;
   const order = ranked(row.cycles.map((cycles, term) => cycles || row.samples[term]));
   const rows = order.map(([term]) => [
     el("span", { title: terms.get("text", term) }, el("span", { class: `swatch reason-${terms.get("reason", term)}` }), terms.get("name", term)),
@@ -66,22 +69,42 @@ function reasons(profile, row, whole) {
     {},
     el("h3", {}, `${exact ? `exact ${percent(exact, sum(whole.cycles))}, ` : ""}${sampled}`),
     stackedBar(row.mix, 1, terms, profile.unit),
-    plainTable("Stall reasons", [["reason", ""], ["warp-cycles", "number"], ["of the row", "number"], ["samples", "number"]], rows),
+    plainTable(
+      "Stall reasons",
+      [
+        ["reason", ""],
+        ["warp-cycles", "number"],
+        ["of the row", "number"],
+        ["samples", "number"],
+      ],
+      rows,
+    ),
   );
 }
 
 function lengths(profile, row) {
   const { terms } = profile;
   const found = [...stallsOf(profile, row.instructions)].sort((a, b) => row.cycles[b[0]] - row.cycles[a[0]]);
-  const parts = found.slice(0, 3).map(([term, { stalls, longest, lengths: bins }]) =>
-    el(
-      "figure",
-      {},
-      el("figcaption", {}, `${terms.get("name", term)}: ${grouped(stalls)} stalls, ${compact(Math.round((10 * row.cycles[term]) / stalls) / 10)} cycles on average, the longest ${grouped(longest)}`),
-      histogram(bins, terms.get("reason", term)),
-    ),
+  const parts = found
+    .slice(0, 3)
+    .map(([term, { stalls, longest, lengths: bins }]) =>
+      el(
+        "figure",
+        {},
+        el(
+          "figcaption",
+          {},
+          `${terms.get("name", term)}: ${grouped(stalls)} stalls, ${compact(Math.round((10 * row.cycles[term]) / stalls) / 10)} cycles on average, the longest ${grouped(longest)}`,
+        ),
+        histogram(bins, terms.get("reason", term)),
+      ),
+    );
+  return el(
+    "section",
+    {},
+    el("h3", {}, "Lengths of stalls, in cycles"),
+    ...(parts.length ? parts : [el("p", { class: "dim" }, "No stall was recorded.")]),
   );
-  return el("section", {}, el("h3", {}, "Lengths of stalls, in cycles"), ...(parts.length ? parts : [el("p", { class: "dim" }, "No stall was recorded.")]));
 }
 
 function causes(profile, row, whole, goTo) {
@@ -90,19 +113,39 @@ function causes(profile, row, whole, goTo) {
   profile.byCause ??= blames.rowsBy("cause");
   const own = new Set(row.instructions);
   const all = sum(whole.cycles);
-  const waitsFor = grouping(profile, row.instructions.flatMap((i) => profile.byStalled.get(i) ?? []), "cause", own);
-  const waiting = grouping(profile, row.instructions.flatMap((i) => profile.byCause.get(i) ?? []).filter((b) => !own.has(blames.column("instruction")[b])), "instruction", own);
+  const waitsFor = grouping(
+    profile,
+    row.instructions.flatMap((i) => profile.byStalled.get(i) ?? []),
+    "cause",
+    own,
+  );
+  const waiting = grouping(
+    profile,
+    row.instructions.flatMap((i) => profile.byCause.get(i) ?? []).filter((b) => !own.has(blames.column("instruction")[b])),
+    "instruction",
+    own,
+  );
   const line = ({ instruction, place, words, cycles }) => [
-    instruction >= 0 && !own.has(instruction) ? el("button", { type: "button", class: "link", on: { click: () => goTo(instruction) } }, place) : own.has(instruction) ? "itself" : place,
+    instruction >= 0 && !own.has(instruction)
+      ? el("button", { type: "button", class: "link", on: { click: () => goTo(instruction) } }, place)
+      : own.has(instruction)
+        ? "itself"
+        : place,
     words,
     percent(cycles, all),
   ];
-  const heads = [["place", ""], ["how", ""], ["exact", "number"]];
+  const heads = [
+    ["place", ""],
+    ["how", ""],
+    ["exact", "number"],
+  ];
   return el(
     "section",
     {},
     el("h3", {}, "Waits"),
-    waitsFor.length ? plainTable("It waits for", heads, waitsFor.map(line)) : el("p", { class: "dim" }, "The recording does not say what it waits for."),
+    waitsFor.length
+      ? plainTable("It waits for", heads, waitsFor.map(line))
+      : el("p", { class: "dim" }, "The recording does not say what it waits for."),
     waiting.length ? plainTable("Waiting for it", heads, waiting.map(line)) : null,
   );
 }
@@ -130,5 +173,17 @@ function counters(profile, row) {
   const { inst_executed: executed, thread_inst_executed: threads } = row.counters;
   if (executed) rows.splice(2, 0, ["lanes in the mean", (threads / executed).toFixed(1)]);
   if (row.liveRegisters !== null) rows.push(["live registers, at most", grouped(row.liveRegisters)]);
-  return el("section", {}, el("h3", {}, "Counters"), plainTable("Counters", [["counter", ""], ["count", "number"]], rows));
+  return el(
+    "section",
+    {},
+    el("h3", {}, "Counters"),
+    plainTable(
+      "Counters",
+      [
+        ["counter", ""],
+        ["count", "number"],
+      ],
+      rows,
+    ),
+  );
 }

@@ -9,17 +9,36 @@ import { dataTable } from "./table.js";
 
 // Counts of primitives and pixels, in the order of the pipeline: columns of `draws` with their words.
 const FATES = [
-  ["indices", "indices fetched"], ["vertices", "vertices shaded"], ["primitives", "primitives assembled"],
-  ["culled_patches", "patches culled"], ["domain_vertices", "vertices of patches"], ["tessellated", "primitives tessellated"], ["emitted", "primitives emitted"],
-  ["rejected", "rejected"], ["clipped", "clipped"], ["culled", "culled"], ["without_area", "without area"], ["scanned", "scanned"],
-  ["tiles", "tiles"], ["hidden_tiles", "tiles hidden"], ["covered", "samples covered"], ["tested", "samples tested"], ["passed", "samples passed"],
-  ["quads", "quads shaded"], ["hidden_quads", "quads hidden"], ["helpers", "helper lanes"], ["discarded", "pixels discarded"], ["written", "samples written"],
+  ["indices", "indices fetched"],
+  ["vertices", "vertices shaded"],
+  ["primitives", "primitives assembled"],
+  ["culled_patches", "patches culled"],
+  ["domain_vertices", "vertices of patches"],
+  ["tessellated", "primitives tessellated"],
+  ["emitted", "primitives emitted"],
+  ["rejected", "rejected"],
+  ["clipped", "clipped"],
+  ["culled", "culled"],
+  ["without_area", "without area"],
+  ["scanned", "scanned"],
+  ["tiles", "tiles"],
+  ["hidden_tiles", "tiles hidden"],
+  ["covered", "samples covered"],
+  ["tested", "samples tested"],
+  ["passed", "samples passed"],
+  ["quads", "quads shaded"],
+  ["hidden_quads", "quads hidden"],
+  ["helpers", "helper lanes"],
+  ["discarded", "pixels discarded"],
+  ["written", "samples written"],
 ];
 
 // Memory that units and shaders share: columns of `draws` with what they are called.
-const MEMORIES = [["l2", "L2"], ["dram", "DRAM"]];
-const PIPELINE =
-  "Of a unit, how much of the time it was at work; of a shader stage, how many waves were in flight. At the right the most.";
+const MEMORIES = [
+  ["l2", "L2"],
+  ["dram", "DRAM"],
+];
+const PIPELINE = "Of a unit, how much of the time it was at work; of a shader stage, how many waves were in flight. At the right the most.";
 
 export const view = {
   name: "draws",
@@ -85,9 +104,24 @@ class Draws {
   columns() {
     const { draws } = this;
     const number = { name: "draw", title: "draw", width: 6, cell: (row) => draws.get("draw", row), value: (row) => draws.get("draw", row) };
-    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 14 : 24, align: "left", cell: (row) => draws.get("name", row), value: (row) => draws.get("name", row) };
+    const name = {
+      name: "name",
+      title: "name",
+      width: 0,
+      least: isNarrow() ? 14 : 24,
+      align: "left",
+      cell: (row) => draws.get("name", row),
+      value: (row) => draws.get("name", row),
+    };
     const places = [
-      { name: "buffer", title: "command buffer", width: 18, align: "left", cell: (row) => draws.get("command_buffer", row) || "-", value: (row) => draws.get("command_buffer", row) },
+      {
+        name: "buffer",
+        title: "command buffer",
+        width: 18,
+        align: "left",
+        cell: (row) => draws.get("command_buffer", row) || "-",
+        value: (row) => draws.get("command_buffer", row),
+      },
       { name: "pass", title: "pass", width: 5, cell: (row) => draws.get("pass", row), value: (row) => draws.get("pass", row) },
     ];
     return [number, name, ...workColumns(draws), ...places];
@@ -110,10 +144,13 @@ class Draws {
   ofDraw(row) {
     const { draws } = this;
     const [start, end] = ["start_cycle", "end_cycle"].map((name) => draws.get(name, row));
-    const time = start < 0 ? "not timed" : `cycles ${grouped(start)} to ${grouped(end)}, ${grouped(end - start)} cycles, ${duration(end - start, this.clock)}`;
+    const time =
+      start < 0 ? "not timed" : `cycles ${grouped(start)} to ${grouped(end)}, ${grouped(end - start)} cycles, ${duration(end - start, this.clock)}`;
     const samples = draws.get("samples", row);
     const target = `${grouped(draws.get("width", row))} x ${grouped(draws.get("height", row))} pixels${samples > 1 ? `, ${samples} samples each` : ""}`;
-    const fates = FATES.filter(([name]) => draws.get(name, row)).map(([name, words]) => el("li", {}, `${words} `, el("b", {}, grouped(draws.get(name, row)))));
+    const fates = FATES.filter(([name]) => draws.get(name, row)).map(([name, words]) =>
+      el("li", {}, `${words} `, el("b", {}, grouped(draws.get(name, row)))),
+    );
     const task = draws.get("task", row);
     const inTime = task < 0 || start < 0 ? null : el("a", { href: hashOf({ view: "timeline", task, from: start, to: end }) }, "In the timeline");
     return [
@@ -142,7 +179,13 @@ class Draws {
     const number = (value) => (value === null ? "-" : grouped(value));
     const columns = [
       { name: "block", title: "block", width: 12, align: "left", cell: ({ name }) => name },
-      { name: "share", title: "busy", hint: "A unit: share of the draw's time. A stage: mean waves in flight, as a share of the most. A memory: share of the bytes that it could transfer.", width: 7, cell: (block) => share(block.share) },
+      {
+        name: "share",
+        title: "busy",
+        hint: "A unit: share of the draw's time. A stage: mean waves in flight, as a share of the most. A memory: share of the bytes that it could transfer.",
+        width: 7,
+        cell: (block) => share(block.share),
+      },
       { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(block, block.name === bottleneck) },
       { name: "blocked", title: "blocked", hint: "Waiting for a full successor.", width: 8, cell: (block) => share(block.blocked) },
       { name: "waves", title: "waves", width: 8, cell: (block) => number(block.waves) },
@@ -161,7 +204,15 @@ class Draws {
     return (this.byDraw.draw_blocks.get(row) ?? []).map((block) => {
       const get = (name) => blocks.get(name, block);
       const stage = get("waves") ? { waves: get("waves"), most: get("most") } : { waves: null, most: null };
-      return { name: get("block"), share: get("share"), blocked: get("blocked"), ...stage, nbytes: null, first: get("first_cycle"), last: get("last_cycle") };
+      return {
+        name: get("block"),
+        share: get("share"),
+        blocked: get("blocked"),
+        ...stage,
+        nbytes: null,
+        first: get("first_cycle"),
+        last: get("last_cycle"),
+      };
     });
   }
 
@@ -181,17 +232,39 @@ function workColumns(work) {
   const count = (name) => (row) => compact(work.get(name, row));
   const value = (name) => (row) => work.get(name, row);
   const cycles = (row) => (work.get("start_cycle", row) < 0 ? -1 : work.get("end_cycle", row) - work.get("start_cycle", row));
-  const percent = (name, title, column, hint) => ({ name, title, hint, width: 7, cell: (row) => shareText(work.get(column, row)), value: (row) => work.get(column, row) ?? -1 });
+  const percent = (name, title, column, hint) => ({
+    name,
+    title,
+    hint,
+    width: 7,
+    cell: (row) => shareText(work.get(column, row)),
+    value: (row) => work.get(column, row) ?? -1,
+  });
   const counted = (name, title, hint) => ({ name, title, hint, width: Math.max(8, title.length), cell: count(name), value: value(name) });
   return [
     { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))), value: cycles },
-    { name: "bottleneck", title: "bottleneck", hint: "The block or memory with the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
+    {
+      name: "bottleneck",
+      title: "bottleneck",
+      hint: "The block or memory with the largest share of the time.",
+      width: 11,
+      align: "left",
+      cell: (row) => work.get("bottleneck", row) || "-",
+      value: value("bottleneck"),
+    },
     counted("primitives", "primitives", "Assembled."),
     counted("culled", "culled", "By side."),
     counted("clipped", "clipped", "By the near or far plane, or the guard band."),
     counted("rejected", "rejected", "Outside of the view."),
     counted("fragments", "fragments", "Pixels shaded, without helper lanes."),
-    { name: "overdraw", title: "overdraw", hint: "Samples that passed, for each sample of the target.", width: 9, cell: (row) => work.get("overdraw", row).toFixed(2), value: value("overdraw") },
+    {
+      name: "overdraw",
+      title: "overdraw",
+      hint: "Samples that passed, for each sample of the target.",
+      width: 9,
+      cell: (row) => work.get("overdraw", row).toFixed(2),
+      value: value("overdraw"),
+    },
     percent("quads", "quads", "quad_efficiency", "Lanes of the pixel shader that a sample is covered for."),
     ...MEMORIES.filter(([column]) => work.column(`${column}_nbytes`).some((bytes) => bytes >= 0)).map(([column, title]) =>
       percent(column, title, `${column}_share`, `Bytes read and written, of what the ${title} could have transferred.`),
@@ -205,7 +278,10 @@ function shareText(share) {
 
 function busyBar(block, isBottleneck) {
   const [share, blocked] = [block.share, block.blocked].map((part) => Math.min(1, part ?? 0));
-  const parts = [["fill", share], ["blocked", Math.min(blocked, 1 - share)]];
+  const parts = [
+    ["fill", share],
+    ["blocked", Math.min(blocked, 1 - share)],
+  ];
   return el(
     "span",
     { class: isBottleneck ? "busy bottleneck" : "busy" },

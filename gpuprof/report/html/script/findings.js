@@ -50,7 +50,14 @@ function item(profile, row, shownKernel) {
     lineLink(profile, get("kernel"), get("path"), get("line")),
     ` ${get("text")}`,
     other ? el("span", {}, " (the other access: ", other, ")") : null,
-    el("span", { class: "dim" }, facts.filter(Boolean).map((fact) => ` · ${fact}`).join("")),
+    el(
+      "span",
+      { class: "dim" },
+      facts
+        .filter(Boolean)
+        .map((fact) => ` · ${fact}`)
+        .join(""),
+    ),
   );
 }
 

@@ -105,13 +105,25 @@ class Grid {
       onKey: (event, group) => this.key(event, group),
       onSort: () => this.draw(),
       rowClass: (group) => (group.level < 0 ? "total" : ""),
-      rowAttributes: (group) => ({ "aria-level": group.level + 2, "aria-expanded": group.level < 0 || this.isLeaf(group) ? null : String(group.isOpen) }),
+      rowAttributes: (group) => ({
+        "aria-level": group.level + 2,
+        "aria-expanded": group.level < 0 || this.isLeaf(group) ? null : String(group.isOpen),
+      }),
     });
     this.table.sorted = { name: "cycles", down: true };
     this.element = el(
       "div",
       { class: "grid" },
-      el("div", { class: "toolbar" }, el("span", {}, "group by "), this.groupBar, this.filter, button("Expand all", () => this.openAll(true)), button("Collapse all", () => this.openAll(false)), this.columnMenu()),
+      el(
+        "div",
+        { class: "toolbar" },
+        el("span", {}, "group by "),
+        this.groupBar,
+        this.filter,
+        button("Expand all", () => this.openAll(true)),
+        button("Collapse all", () => this.openAll(false)),
+        this.columnMenu(),
+      ),
       this.table.element,
       legend(new Group(this.profile, "", 0, this.items, true).mix, this.profile.terms),
     );
@@ -144,20 +156,68 @@ class Grid {
 
   allMeasures() {
     const { terms } = this.profile;
-    const number = (name, title, hint, value, width = 10) => ({ name, title, hint, width, value, cell: (group) => (value(group) === null ? "" : compact(value(group))) });
+    const number = (name, title, hint, value, width = 10) => ({
+      name,
+      title,
+      hint,
+      width,
+      value,
+      cell: (group) => (value(group) === null ? "" : compact(value(group))),
+    });
     const clock = this.profile.tables.chip.get("clock_mhz", 0);
     return [
-      { name: "share", title: "share", hint: "Share of all that is shown.", width: 7, value: (group) => sum(group.mix), cell: (group) => percent(sum(group.mix), sum(this.total.mix)) },
+      {
+        name: "share",
+        title: "share",
+        hint: "Share of all that is shown.",
+        width: 7,
+        value: (group) => sum(group.mix),
+        cell: (group) => percent(sum(group.mix), sum(this.total.mix)),
+      },
       number("cycles", "warp-cycles", "Exact cycles of all resident warps, from the ledger.", (group) => sum(group.cycles), 11),
-      { name: "mix", title: "stalls", hint: "A part for each stall reason.", width: 22, align: "left", cell: (group) => stackedBar(group.mix, 1, terms, this.profile.unit) },
+      {
+        name: "mix",
+        title: "stalls",
+        hint: "A part for each stall reason.",
+        width: 22,
+        align: "left",
+        cell: (group) => stackedBar(group.mix, 1, terms, this.profile.unit),
+      },
       number("samples", "samples", "Samples that hit it.", (group) => sum(group.samples)),
       number("launches", "launches", "Launches; a function has none of its own.", (group) => group.ofLaunches("launches"), 9),
-      { name: "duration", title: "duration", hint: "Durations of the launches, summed.", width: 10, value: (group) => group.ofLaunches("cycles") ?? -1, cell: (group) => (group.ofRun ? duration(group.ofLaunches("cycles"), clock) || compact(group.ofLaunches("cycles")) : "") },
+      {
+        name: "duration",
+        title: "duration",
+        hint: "Durations of the launches, summed.",
+        width: 10,
+        value: (group) => group.ofLaunches("cycles") ?? -1,
+        cell: (group) => (group.ofRun ? duration(group.ofLaunches("cycles"), clock) || compact(group.ofLaunches("cycles")) : ""),
+      },
       number("executed", "executed", "Instructions that warps executed.", (group) => group.work("inst_executed")),
-      number("excess", "excess", "Sectors of global memory beyond those that packed accesses would ask for.", (group) => group.work("l2_sectors_global") - group.work("l2_sectors_global_ideal")),
-      number("conflicts", "conflicts", "Passes through the banks of shared memory that only bank conflicts make.", (group) => group.work("l1_wavefronts_shared") - group.work("l1_wavefronts_shared_ideal")),
+      number(
+        "excess",
+        "excess",
+        "Sectors of global memory beyond those that packed accesses would ask for.",
+        (group) => group.work("l2_sectors_global") - group.work("l2_sectors_global_ideal"),
+      ),
+      number(
+        "conflicts",
+        "conflicts",
+        "Passes through the banks of shared memory that only bank conflicts make.",
+        (group) => group.work("l1_wavefronts_shared") - group.work("l1_wavefronts_shared_ideal"),
+      ),
       number("local", "local", "Requested sectors of local memory.", (group) => group.work("l2_sectors_local")),
-      ...terms.rows().map((term) => number(`term-${terms.get("reason", term)}`, terms.get("name", term), terms.get("text", term), (group) => group.mix[term], terms.get("name", term).length)),
+      ...terms
+        .rows()
+        .map((term) =>
+          number(
+            `term-${terms.get("reason", term)}`,
+            terms.get("name", term),
+            terms.get("text", term),
+            (group) => group.mix[term],
+            terms.get("name", term).length,
+          ),
+        ),
     ];
   }
 
@@ -183,7 +243,9 @@ class Grid {
         { class: "chip" },
         at ? button("◂", () => this.move(at, -1), { "aria-label": `Group by ${title} earlier` }) : null,
         el("span", {}, title),
-        this.by.length > 1 ? button("×", () => this.regroupBy(this.by.filter((other) => other !== name)), { "aria-label": `Do not group by ${title}` }) : null,
+        this.by.length > 1
+          ? button("×", () => this.regroupBy(this.by.filter((other) => other !== name)), { "aria-label": `Do not group by ${title}` })
+          : null,
       );
     });
     const left = GROUPS.filter(({ name }) => !this.by.includes(name));
@@ -211,7 +273,9 @@ class Grid {
   regroup() {
     this.groups = this.by.map((name) => GROUPS.find((group) => group.name === name));
     const wanted = this.filter.value.toLowerCase();
-    const items = wanted ? this.items.filter((item) => this.groups.some(({ text }) => text(this.profile, item).toLowerCase().includes(wanted))) : this.items;
+    const items = wanted
+      ? this.items.filter((item) => this.groups.some(({ text }) => text(this.profile, item).toLowerCase().includes(wanted)))
+      : this.items;
     this.total = new Group(this.profile, "Total", -1, items, !wanted);
     this.roots = this.divided(this.total);
     this.roots.forEach((group) => (group.isOpen = this.roots.length < 4));
@@ -243,7 +307,15 @@ class Grid {
   }
 
   columns() {
-    const name = { name: "name", title: this.groups.map(({ title }) => title).join(" / "), width: 0, least: isNarrow() ? 16 : 40, align: "left", value: (group) => group.text, cell: (group) => this.nameOf(group) };
+    const name = {
+      name: "name",
+      title: this.groups.map(({ title }) => title).join(" / "),
+      width: 0,
+      least: isNarrow() ? 16 : 40,
+      align: "left",
+      value: (group) => group.text,
+      cell: (group) => this.nameOf(group),
+    };
     return [name, ...this.measures.filter((measure) => this.shownNames.has(measure.name))];
   }
 
@@ -251,7 +323,13 @@ class Grid {
     if (group.level < 0) return group.text;
     const isKernel = this.groups[group.level].name === "kernel";
     const text = isKernel ? el("a", { href: hashOf({ view: "source", kernel: group.text }) }, group.text) : group.text;
-    const turn = this.isLeaf(group) ? null : button(group.isOpen ? "▾" : "▸", () => this.toggle(group), { class: "turn", tabindex: "-1", "aria-label": group.isOpen ? "Collapse" : "Expand" });
+    const turn = this.isLeaf(group)
+      ? null
+      : button(group.isOpen ? "▾" : "▸", () => this.toggle(group), {
+          class: "turn",
+          tabindex: "-1",
+          "aria-label": group.isOpen ? "Collapse" : "Expand",
+        });
     return el("span", { class: "node", style: { "padding-left": `${group.level * INDENT + 2}ch` } }, turn, text);
   }
 

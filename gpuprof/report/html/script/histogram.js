@@ -45,7 +45,12 @@ export function histogram(lengths, reason) {
     const text = `${grouped(stalls)} stalls of ${rangeOf(least)} cycles`;
     const height = stalls ? Math.max(2, (HEIGHT * stalls) / most) : 0;
     bars.push(
-      el("span", { class: "bin", title: text }, el("span", { class: `column reason-${reason}`, style: { height: `${height}px` } }), el("span", { class: "least" }, least < 1024 ? String(least) : `${least / 1024}K`)),
+      el(
+        "span",
+        { class: "bin", title: text },
+        el("span", { class: `column reason-${reason}`, style: { height: `${height}px` } }),
+        el("span", { class: "least" }, least < 1024 ? String(least) : `${least / 1024}K`),
+      ),
     );
   }
   const words = bins.map((least) => `${grouped(lengths.get(least))} of ${rangeOf(least)} cycles`);

@@ -6,8 +6,14 @@ export const LISTINGS = [
   { name: "isa", title: "Instructions" },
 ];
 const COUNTERS = [
-  "inst_executed", "thread_inst_executed", "divergent_branches", "l2_sectors_global", "l2_sectors_global_ideal",
-  "l2_sectors_local", "l1_wavefronts_shared", "l1_wavefronts_shared_ideal",
+  "inst_executed",
+  "thread_inst_executed",
+  "divergent_branches",
+  "l2_sectors_global",
+  "l2_sectors_global_ideal",
+  "l2_sectors_local",
+  "l1_wavefronts_shared",
+  "l1_wavefronts_shared_ideal",
 ];
 
 // The listings of a kernel by name, those without a row left out.
@@ -81,7 +87,9 @@ class Listing {
       for (let each = firsts[loop]; each <= lasts[loop]; each += 1) {
         for (const map of [this.byInstruction, this.callers]) (map.get(each) ?? []).forEach((row) => inside.add(row));
       }
-      const places = this.items.map((item, at) => (inside.has(item) && item.path === home.path && item.functionName === home.functionName ? at : -1)).filter((at) => at >= 0);
+      const places = this.items
+        .map((item, at) => (inside.has(item) && item.path === home.path && item.functionName === home.functionName ? at : -1))
+        .filter((at) => at >= 0);
       const [from, to] = [places[0], places[places.length - 1]];
       const isKnown = this.loops.some((other) => other.from === from && other.to === to);
       if (to > from && !isKnown && !this.items.slice(from, to).some((item) => item.isHeading)) this.loops.push({ from, to });
@@ -106,12 +114,18 @@ class Listing {
   // A row together with the rows that are folded into it.
   foldedRow(item) {
     const rows = this.items.slice(item.loop.from, item.loop.to + 1).filter((each) => !each.isHeading);
-    item.whole ??= Object.assign(new Measured(this.profile, rows.flatMap((row) => row.own)), {
-      number: item.number,
-      place: item.place,
-      text: item.text,
-      interval: [null, null, null],
-    });
+    item.whole ??= Object.assign(
+      new Measured(
+        this.profile,
+        rows.flatMap((row) => row.own),
+      ),
+      {
+        number: item.number,
+        place: item.place,
+        text: item.text,
+        interval: [null, null, null],
+      },
+    );
     return item.whole;
   }
 

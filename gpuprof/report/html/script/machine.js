@@ -27,10 +27,18 @@ class Machine {
     const { kernels } = this.profile.tables;
     this.choice = el(
       "select",
-      { id: "machine-kernel", on: { change: () => page.go({ view: view.name, kernel: this.profile.kernelKey(Number(this.choice.value)), level: this.level }) } },
+      {
+        id: "machine-kernel",
+        on: { change: () => page.go({ view: view.name, kernel: this.profile.kernelKey(Number(this.choice.value)), level: this.level }) },
+      },
       ...kernels.rows().map((kernel) => el("option", { value: kernel }, kernels.get("name", kernel))),
     );
-    this.element = el("div", { class: "machine" }, el("p", { class: "tools" }, el("label", { for: "machine-kernel" }, "Kernel "), this.choice), this.body);
+    this.element = el(
+      "div",
+      { class: "machine" },
+      el("p", { class: "tools" }, el("label", { for: "machine-kernel" }, "Kernel "), this.choice),
+      this.body,
+    );
   }
 
   update({ kernel, level }) {
@@ -38,9 +46,7 @@ class Machine {
     this.level = level ?? "";
     this.choice.value = String(this.kernel);
     this.close();
-    this.body.replaceChildren(
-      ...[this.speed(), this.roof(), this.memory(), this.residency(), this.waves(), this.work()].filter(Boolean),
-    );
+    this.body.replaceChildren(...[this.speed(), this.roof(), this.memory(), this.residency(), this.waves(), this.work()].filter(Boolean));
   }
 
   close() {
@@ -67,14 +73,27 @@ class Machine {
     const columns = [
       { name: "unit", title: "unit", width: 14, align: "left", cell: (use) => el("span", { title: of(use, "text") }, of(use, "label")) },
       { name: "share", title: "of peak", width: 8, cell: (use) => percent(uses.get("share", use), 1) },
-      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (use) => meter(uses.get("share", use), uses.column("ceiling")[use] === limiter) },
+      {
+        name: "bar",
+        title: "",
+        width: 0,
+        least: 16,
+        align: "left",
+        cell: (use) => meter(uses.get("share", use), uses.column("ceiling")[use] === limiter),
+      },
       { name: "rate", title: "rate", width: 9, cell: (use) => rate(uses.get("achieved", use)) },
       { name: "peak", title: "peak", width: 9, cell: (use) => rate(of(use, "rate")) },
       { name: "of", title: "in", width: 8, align: "left", cell: (use) => of(use, "unit") },
     ];
     const rows = this.rowsOf("uses").sort((a, b) => uses.get("share", b) - uses.get("share", a));
     const words = limit === undefined ? "What limits it is not known." : `Limits: ${limits.get("text", limit)}`;
-    return el("section", { class: "speed" }, el("h2", {}, "Speed of light"), el("p", {}, words), this.table("Shares of the peaks, most used first", columns, rows));
+    return el(
+      "section",
+      { class: "speed" },
+      el("h2", {}, "Speed of light"),
+      el("p", {}, words),
+      this.table("Shares of the peaks, most used first", columns, rows),
+    );
   }
 
   roof() {
@@ -83,14 +102,24 @@ class Machine {
     const place = this.roofLevel();
     const points = roofs.rows().filter((row) => roofs.column("level")[row] === place);
     const levels = [...new Set(roofs.column("level"))].map((row) =>
-      button(ceilings.get("label", row), () => this.page.go({ view: view.name, kernel: this.profile.kernelKey(this.kernel), level: ceilings.get("name", row) }), { "aria-pressed": String(row === place) }),
+      button(
+        ceilings.get("label", row),
+        () => this.page.go({ view: view.name, kernel: this.profile.kernelKey(this.kernel), level: ceilings.get("name", row) }),
+        { "aria-pressed": String(row === place) },
+      ),
     );
     const columns = [
       { name: "kernel", title: "kernel", width: 0, align: "left", cell: (row) => kernels.get("name", roofs.column("kernel")[row]) },
       { name: "precision", title: "precision", width: 14, align: "left", cell: (row) => ceilings.get("label", roofs.column("ceiling")[row]) },
       { name: "intensity", title: "ops/byte", width: 10, cell: (row) => rate(roofs.get("operations_per_byte", row)) },
       { name: "achieved", title: "achieved", width: 10, cell: (row) => rate(roofs.get("achieved", row)) },
-      { name: "attainable", title: "attainable", hint: "The lower of the two roofs there.", width: 11, cell: (row) => rate(attainable(roofs, ceilings, row)) },
+      {
+        name: "attainable",
+        title: "attainable",
+        hint: "The lower of the two roofs there.",
+        width: 11,
+        cell: (row) => rate(attainable(roofs, ceilings, row)),
+      },
       { name: "unit", title: "in", width: 8, align: "left", cell: (row) => ceilings.get("unit", roofs.column("ceiling")[row]) },
     ];
     return el(
@@ -127,23 +156,44 @@ class Machine {
       return el("span", { class: n === residencies.get("blocks_per_sm", row) ? "limiter" : null }, grouped(n));
     };
     const columns = [
-      { name: "shape", title: "grid, block", width: 0, least: 18, align: "left", cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}` },
+      {
+        name: "shape",
+        title: "grid, block",
+        width: 0,
+        least: 18,
+        align: "left",
+        cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}`,
+      },
       { name: "blocks", title: "blocks/SM", width: 10, cell: (row) => grouped(residencies.get("blocks_per_sm", row)) },
-      ...["warps", "blocks", "registers", "shared"].map((name) => ({ name: `by_${name}`, title: `by ${name}`, hint: `Blocks that fit by ${name} only.`, width: 13, cell: (row) => limit(row, name) })),
+      ...["warps", "blocks", "registers", "shared"].map((name) => ({
+        name: `by_${name}`,
+        title: `by ${name}`,
+        hint: `Blocks that fit by ${name} only.`,
+        width: 13,
+        cell: (row) => limit(row, name),
+      })),
       { name: "theoretical", title: "theoretical", width: 12, cell: (row) => percent(residencies.get("theoretical", row), 1) },
-      { name: "achieved", title: "achieved", width: 9, cell: (row) => (residencies.get("achieved", row) === null ? "-" : percent(residencies.get("achieved", row), 1)) },
+      {
+        name: "achieved",
+        title: "achieved",
+        width: 9,
+        cell: (row) => (residencies.get("achieved", row) === null ? "-" : percent(residencies.get("achieved", row), 1)),
+      },
     ];
     const isOf = new Set(rows);
-    const advice = steps.rows().filter((step) => isOf.has(steps.column("residency")[step])).map((step) => {
-      const also = steps.get("also", step);
-      const shape = rows.length > 1 ? ` of ${residencies.get("block", steps.column("residency")[step])}` : "";
-      return el(
-        "li",
-        {},
-        `${steps.get("what", step)}${shape}: ${grouped(steps.get("needed", step))}, now ${grouped(steps.get("now", step))}${also ? `, and ${also}` : ""}: `,
-        el("b", {}, `${grouped(steps.get("blocks_per_sm", step))} blocks an SM, ${percent(steps.get("theoretical", step), 1)} of the warp slots`),
-      );
-    });
+    const advice = steps
+      .rows()
+      .filter((step) => isOf.has(steps.column("residency")[step]))
+      .map((step) => {
+        const also = steps.get("also", step);
+        const shape = rows.length > 1 ? ` of ${residencies.get("block", steps.column("residency")[step])}` : "";
+        return el(
+          "li",
+          {},
+          `${steps.get("what", step)}${shape}: ${grouped(steps.get("needed", step))}, now ${grouped(steps.get("now", step))}${also ? `, and ${also}` : ""}: `,
+          el("b", {}, `${grouped(steps.get("blocks_per_sm", step))} blocks an SM, ${percent(steps.get("theoretical", step), 1)} of the warp slots`),
+        );
+      });
     return el(
       "section",
       {},
@@ -159,12 +209,31 @@ class Machine {
     const rows = this.rowsOf("residencies").filter((row) => residencies.get("blocks_per_wave", row));
     if (!rows.length) return null;
     const columns = [
-      { name: "shape", title: "grid, block", width: 0, least: 18, align: "left", cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}` },
+      {
+        name: "shape",
+        title: "grid, block",
+        width: 0,
+        least: 18,
+        align: "left",
+        cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}`,
+      },
       { name: "launches", title: "launches", width: 9, cell: (row) => grouped(residencies.get("launches", row)) },
       { name: "blocks", title: "blocks", width: 10, cell: (row) => grouped(residencies.get("blocks", row)) },
-      { name: "wave", title: "a wave", hint: "Blocks that run at a time.", width: 9, cell: (row) => grouped(residencies.get("blocks_per_wave", row)) },
+      {
+        name: "wave",
+        title: "a wave",
+        hint: "Blocks that run at a time.",
+        width: 9,
+        cell: (row) => grouped(residencies.get("blocks_per_wave", row)),
+      },
       { name: "waves", title: "waves", width: 8, cell: (row) => residencies.get("waves", row).toFixed(2) },
-      { name: "filled", title: "filled", hint: "Share of the block slots of all waves, the last included.", width: 8, cell: (row) => percent(residencies.get("wave_share", row), 1) },
+      {
+        name: "filled",
+        title: "filled",
+        hint: "Share of the block slots of all waves, the last included.",
+        width: 8,
+        cell: (row) => percent(residencies.get("wave_share", row), 1),
+      },
       { name: "bar", title: "", width: 20, align: "left", cell: (row) => waveBar(residencies.get("waves", row)) },
     ];
     return el("section", {}, el("h2", {}, "Waves"), this.table("Waves of blocks", columns, rows));
@@ -180,9 +249,17 @@ class Machine {
     const most = Math.max(...each);
     const least = Math.min(...each);
     const mean = each.reduce((a, b) => a + b, 0) / all;
-    const columns = each.map((n, sm) => el("span", { class: "sm", title: `SM ${sm}: ${grouped(n)} cycles`, style: { height: `${(100 * n) / most}%` } }));
+    const columns = each.map((n, sm) =>
+      el("span", { class: "sm", title: `SM ${sm}: ${grouped(n)} cycles`, style: { height: `${(100 * n) / most}%` } }),
+    );
     const words = `${grouped(cycles.size)} of ${grouped(all)} SMs had warps, for ${compact(Math.round(mean))} cycles in the mean, ${grouped(least)} to ${grouped(most)}. The busiest had ${percent(most - mean, mean)} more than the mean.`;
-    return el("section", {}, el("h2", {}, "Work by SM"), el("p", {}, words), el("div", { class: "sms", role: "img", "aria-label": words }, ...columns));
+    return el(
+      "section",
+      {},
+      el("h2", {}, "Work by SM"),
+      el("p", {}, words),
+      el("div", { class: "sms", role: "img", "aria-label": words }, ...columns),
+    );
   }
 }
 

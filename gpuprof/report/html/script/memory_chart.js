@@ -15,16 +15,20 @@ export function memoryChart(values) {
   const toL1 = requests.filter(([name]) => OF_GLOBAL.some((space) => name.startsWith(`${space} `)));
   const sectors = (name) => (has(name) ? `${compact(values[name])} sectors, ${nbytes(values[name] * SECTOR_NBYTES)}` : "not known");
   const hits = (part, whole) => (has(part) && has(whole) ? `${percent(values[part], values[whole])} hits` : null);
-  const excess = has("l2_sectors_global_ideal") && values.l2_sectors_global_ideal
-    ? `${(values.l2_sectors_global / values.l2_sectors_global_ideal).toFixed(2)}x the sectors that packed lanes would ask for`
-    : null;
+  const excess =
+    has("l2_sectors_global_ideal") && values.l2_sectors_global_ideal
+      ? `${(values.l2_sectors_global / values.l2_sectors_global_ideal).toFixed(2)}x the sectors that packed lanes would ask for`
+      : null;
   const conflicts = values.l1_wavefronts_shared
     ? `${percent(values.l1_wavefronts_shared - values.l1_wavefronts_shared_ideal, values.l1_wavefronts_shared)} of them bank conflicts`
     : null;
   return el(
     "div",
     { class: "memory", role: "group", "aria-label": "Memory chart" },
-    unit("Kernel", requests.map(([name, n]) => `${grouped(n)} ${name}`)),
+    unit(
+      "Kernel",
+      requests.map(([name, n]) => `${grouped(n)} ${name}`),
+    ),
     link("kernel-l1", [total(toL1)]),
     unit("L1", [sectors("l1_sectors"), hits("l1_hits", "l1_sectors")]),
     link("l1-l2", [has("l2_sectors") ? nbytes(values.l2_sectors * SECTOR_NBYTES) : null]),
@@ -33,7 +37,9 @@ export function memoryChart(values) {
       has("dram_read_nbytes") ? `${nbytes(values.dram_read_nbytes)} read` : null,
       has("dram_write_nbytes") ? `${nbytes(values.dram_write_nbytes)} written` : null,
     ]),
-    unit("DRAM", [has("dram_read_nbytes") && has("dram_write_nbytes") ? `${nbytes(values.dram_read_nbytes + values.dram_write_nbytes)}` : "not known"]),
+    unit("DRAM", [
+      has("dram_read_nbytes") && has("dram_write_nbytes") ? `${nbytes(values.dram_read_nbytes + values.dram_write_nbytes)}` : "not known",
+    ]),
     link("kernel-shared", [total(requests.filter(isShared))]),
     unit("Shared memory", [
       has("shared_wavefronts") ? `${compact(values.shared_wavefronts)} wavefronts, ${nbytes(values.shared_wavefronts * PASS_NBYTES)}` : "not known",
@@ -53,5 +59,10 @@ function unit(name, lines) {
 }
 
 function link(kind, lines) {
-  return el("div", { class: `link at-${kind}` }, el("span", { class: "arrow", "aria-hidden": "true" }), ...lines.filter(Boolean).map((line) => el("span", {}, line)));
+  return el(
+    "div",
+    { class: `link at-${kind}` },
+    el("span", { class: "arrow", "aria-hidden": "true" }),
+    ...lines.filter(Boolean).map((line) => el("span", {}, line)),
+  );
 }

@@ -16,13 +16,17 @@ const LEVELS = ["dram", "l2", "l1"];
 export function roofline({ roofs, ceilings, kernels }, level, kernel) {
   const rows = roofs.rows().filter((row) => roofs.column("level")[row] === level);
   const precisions = [...new Set(roofs.column("ceiling"))];
-  const points = rows.map((row) => ({
-    kernel: roofs.column("kernel")[row],
-    label: `${kernels.get("name", roofs.column("kernel")[row])}, ${ceilings.get("label", roofs.column("ceiling")[row])}`,
-    x: roofs.get("operations_per_byte", row),
-    y: roofs.get("achieved", row),
-  })).filter(({ x, y }) => x > 0 && y > 0);
-  const slopes = ceilings.rows().filter((row) => LEVELS.includes(ceilings.get("name", row)))
+  const points = rows
+    .map((row) => ({
+      kernel: roofs.column("kernel")[row],
+      label: `${kernels.get("name", roofs.column("kernel")[row])}, ${ceilings.get("label", roofs.column("ceiling")[row])}`,
+      x: roofs.get("operations_per_byte", row),
+      y: roofs.get("achieved", row),
+    }))
+    .filter(({ x, y }) => x > 0 && y > 0);
+  const slopes = ceilings
+    .rows()
+    .filter((row) => LEVELS.includes(ceilings.get("name", row)))
     .map((row) => ({ row, rate: ceilings.get("rate", row), label: ceilings.get("label", row), isShown: row === level }));
   const roof = Math.max(...precisions.map((row) => ceilings.get("rate", row)));
   const ridge = roof / slopes.find(({ isShown }) => isShown).rate;
@@ -33,7 +37,11 @@ export function roofline({ roofs, ceilings, kernels }, level, kernel) {
     y: (value) => HEIGHT - BOTTOM - ((Math.log10(value) - ys.from) / (ys.to - ys.from)) * (HEIGHT - BOTTOM - TOP),
   };
   const box = { left: LEFT, right: WIDTH - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM };
-  const clip = svg("clipPath", { id: "roof-box" }, svg("rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top }));
+  const clip = svg(
+    "clipPath",
+    { id: "roof-box" },
+    svg("rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top }),
+  );
   const words = points.map(({ label, x, y }) => `${label}: ${Number(x.toPrecision(3))} operations a byte, ${Number(y.toPrecision(3))}`).join("; ");
   const drawing = svg(
     "svg",
@@ -65,11 +73,17 @@ function grid(xs, ys, at, box) {
   const name = (power) => (power >= 0 ? grouped(10 ** power) : String(10 ** power));
   const vertical = [...powers(xs)].flatMap((power) => {
     const x = at.x(10 ** power);
-    return [svg("line", { x1: x, x2: x, y1: box.top, y2: box.bottom, class: "grid" }), svg("text", { x, y: box.bottom + 16, "text-anchor": "middle" }, name(power))];
+    return [
+      svg("line", { x1: x, x2: x, y1: box.top, y2: box.bottom, class: "grid" }),
+      svg("text", { x, y: box.bottom + 16, "text-anchor": "middle" }, name(power)),
+    ];
   });
   const horizontal = [...powers(ys)].flatMap((power) => {
     const y = at.y(10 ** power);
-    return [svg("line", { x1: box.left, x2: box.right, y1: y, y2: y, class: "grid" }), svg("text", { x: box.left - 6, y: y + 4, "text-anchor": "end" }, name(power))];
+    return [
+      svg("line", { x1: box.left, x2: box.right, y1: y, y2: y, class: "grid" }),
+      svg("text", { x: box.left - 6, y: y + 4, "text-anchor": "end" }, name(power)),
+    ];
   });
   return [...vertical, ...horizontal];
 }

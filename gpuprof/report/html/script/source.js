@@ -25,10 +25,34 @@ const EXTRA = [
   { name: "inclusive", title: "incl.", hint: "With the code that is inlined there.", width: 7, cell: (row, pane) => inclusiveText(row, pane) },
   { name: "inst", title: "executed", hint: "Instructions that warps executed.", width: 8, cell: (row) => count(row.counters.inst_executed) },
   { name: "lanes", title: "lanes", hint: "Lanes of a warp that took part, in the mean.", width: 6, cell: lanesText },
-  { name: "excess", title: "excess", hint: "Sectors of global memory beyond those that packed accesses would ask for.", width: 7, cell: (row) => count(row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal) },
-  { name: "conflicts", title: "conflicts", hint: "Passes through the banks of shared memory that only bank conflicts make.", width: 9, cell: (row) => count(row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal) },
-  { name: "live", title: "live", hint: "Registers of a thread that hold a value which is read later: the most before one of the row's instructions.", width: 5, cell: (row) => (row.liveRegisters === null ? "" : String(row.liveRegisters)) },
-  { name: "attributed", title: "waited for", hint: "Share of the cycles for which other rows wait for this one.", width: 10, cell: (row, pane) => textOf({ isShare: true }, row.attributed, sum(pane.source.whole.cycles)) },
+  {
+    name: "excess",
+    title: "excess",
+    hint: "Sectors of global memory beyond those that packed accesses would ask for.",
+    width: 7,
+    cell: (row) => count(row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal),
+  },
+  {
+    name: "conflicts",
+    title: "conflicts",
+    hint: "Passes through the banks of shared memory that only bank conflicts make.",
+    width: 9,
+    cell: (row) => count(row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal),
+  },
+  {
+    name: "live",
+    title: "live",
+    hint: "Registers of a thread that hold a value which is read later: the most before one of the row's instructions.",
+    width: 5,
+    cell: (row) => (row.liveRegisters === null ? "" : String(row.liveRegisters)),
+  },
+  {
+    name: "attributed",
+    title: "waited for",
+    hint: "Share of the cycles for which other rows wait for this one.",
+    width: 10,
+    cell: (row, pane) => textOf({ isShare: true }, row.attributed, sum(pane.source.whole.cycles)),
+  },
 ];
 const USUAL = [[], ["sampled", "inst", "live", "excess"], [], []]; // of these, by the number of panes
 const MOST_CODE = 160; // characters of a line that a pane has room for without breaking off
@@ -97,7 +121,12 @@ class Source {
     );
     this.paneChoice = el("span", { class: "group", role: "group", "aria-label": "Panes" });
     this.findingButton = button("Next finding", () => this.nextFinding(), { title: "e" });
-    this.search = el("input", { type: "search", placeholder: "search (/)", "aria-label": "Search the code", on: { input: () => this.find(), keydown: (event) => event.key === "Enter" && this.findNext(event.shiftKey ? -1 : 1) } });
+    this.search = el("input", {
+      type: "search",
+      placeholder: "search (/)",
+      "aria-label": "Search the code",
+      on: { input: () => this.find(), keydown: (event) => event.key === "Enter" && this.findNext(event.shiftKey ? -1 : 1) },
+    });
     this.found = el("output", { class: "dim" });
     return el(
       "div",
@@ -110,7 +139,12 @@ class Source {
       this.search,
       this.found,
       el("details", { class: "menu" }, el("summary", {}, "Columns"), el("div", {}, ...EXTRA.map((column) => this.columnBox(column)))),
-      el("details", { class: "menu" }, el("summary", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, text]) => [el("dt", {}, key), el("dd", {}, text)]))),
+      el(
+        "details",
+        { class: "menu" },
+        el("summary", {}, "Keys"),
+        el("dl", {}, ...KEYS.flatMap(([key, text]) => [el("dt", {}, key), el("dd", {}, text)])),
+      ),
     );
   }
 
@@ -201,8 +235,12 @@ class Source {
       this.hottest(1);
       return;
     }
-    const [path, number] = wanted.includes(":") ? [wanted.slice(0, wanted.lastIndexOf(":")), wanted.slice(wanted.lastIndexOf(":") + 1)] : ["", wanted];
-    const row = this.listings.get(name)?.rows.find((each) => each.number === Number(number) && (!path || each.path === path || baseName(each.path) === baseName(path)));
+    const [path, number] = wanted.includes(":")
+      ? [wanted.slice(0, wanted.lastIndexOf(":")), wanted.slice(wanted.lastIndexOf(":") + 1)]
+      : ["", wanted];
+    const row = this.listings
+      .get(name)
+      ?.rows.find((each) => each.number === Number(number) && (!path || each.path === path || baseName(each.path) === baseName(path)));
     if (row) this.select(name, row, true);
     else this.page.say(`${wanted} is not in the code of this kernel.`);
   }
@@ -227,7 +265,9 @@ class Source {
     const goTo = (instruction) => this.goToInstruction(instruction);
     const { row } = this.selection ?? {};
     this.below.replaceChildren(
-      row ? detail(this.profile, row, this.whole, goTo) : el("p", { class: "dim" }, "Select a row to see why it stalls, how long, and what it waits for."),
+      row
+        ? detail(this.profile, row, this.whole, goTo)
+        : el("p", { class: "dim" }, "Select a row to see why it stalls, how long, and what it waits for."),
       legend(this.whole.mix, this.profile.terms),
     );
   }
@@ -266,7 +306,9 @@ class Source {
 
   find() {
     const wanted = this.search.value.toLowerCase();
-    this.matches = wanted ? this.panes.flatMap((pane) => pane.listing.rows.filter((row) => row.text.toLowerCase().includes(wanted)).map((row) => ({ pane, row }))) : [];
+    this.matches = wanted
+      ? this.panes.flatMap((pane) => pane.listing.rows.filter((row) => row.text.toLowerCase().includes(wanted)).map((row) => ({ pane, row })))
+      : [];
     this.match = -1;
     this.found.textContent = wanted ? `${this.matches.length} found` : "";
     this.panes.forEach((pane) => pane.markFound(new Set(this.matches.map(({ row }) => row))));
@@ -308,7 +350,10 @@ class Pane {
     this.found = new Set();
     this.items = listing.shown(this.folded);
     this.hasMarks = listing.rows.some((row) => this.markOf(row));
-    this.codeWidth = Math.min(MOST_CODE, listing.rows.reduce((most, row) => Math.max(most, row.text.length + 4), 30));
+    this.codeWidth = Math.min(
+      MOST_CODE,
+      listing.rows.reduce((most, row) => Math.max(most, row.text.length + 4), 30),
+    );
     this.table = dataTable({
       caption: `${listing.title} of ${source.profile.tables.kernels.get("name", source.kernel)}`,
       columns: this.columns(),
@@ -326,11 +371,40 @@ class Pane {
     const ofRow = (cell) => (item) => (item.isHeading ? "" : cell(this.measuredOf(item)));
     const all = [
       { name: "arrows", title: "", width: 4, align: "left", class: "gutter", cell: () => "" },
-      { name: "line", title: listing.name === "isa" ? "address" : "line", width: (listing.name === "isa" ? 8 : 4) + (this.hasMarks ? 4 : 0), class: "dim", cell: (item) => (item.isHeading ? "" : this.place(item)) },
-      { name: "metric", title: metric.title, hint: metric.hint, width: Math.max(6, metric.title.length), class: "heat", style: (item) => ({ "--part": String(this.partOf(item)) }), cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue) },
-      { name: "stalls", title: "stalls", hint: "As long as the row is costly, with a part for each stall reason.", width: 10, align: "left", cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)) },
+      {
+        name: "line",
+        title: listing.name === "isa" ? "address" : "line",
+        width: (listing.name === "isa" ? 8 : 4) + (this.hasMarks ? 4 : 0),
+        class: "dim",
+        cell: (item) => (item.isHeading ? "" : this.place(item)),
+      },
+      {
+        name: "metric",
+        title: metric.title,
+        hint: metric.hint,
+        width: Math.max(6, metric.title.length),
+        class: "heat",
+        style: (item) => ({ "--part": String(this.partOf(item)) }),
+        cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue),
+      },
+      {
+        name: "stalls",
+        title: "stalls",
+        hint: "As long as the row is costly, with a part for each stall reason.",
+        width: 10,
+        align: "left",
+        cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)),
+      },
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
-      { name: "code", title: listing.name === "source" ? "source" : "instruction", width: 0, least: this.codeWidth, align: "left", class: "code", cell: (item) => this.code(item) },
+      {
+        name: "code",
+        title: listing.name === "source" ? "source" : "instruction",
+        width: 0,
+        least: this.codeWidth,
+        align: "left",
+        class: "code",
+        cell: (item) => this.code(item),
+      },
     ];
     return isNarrow() ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
   }
@@ -343,7 +417,14 @@ class Pane {
   place(item) {
     const mark = this.markOf(this.measuredOf(item));
     const place = item.number ? item.place : "";
-    return mark ? el("span", {}, el("span", { class: `mark ${mark}`, role: "img", "aria-label": mark, title: `${mark}: select the line to read it` }, "!"), ` ${place}`) : place;
+    return mark
+      ? el(
+          "span",
+          {},
+          el("span", { class: `mark ${mark}`, role: "img", "aria-label": mark, title: `${mark}: select the line to read it` }, "!"),
+          ` ${place}`,
+        )
+      : place;
   }
 
   drawColumns() {
@@ -387,7 +468,12 @@ class Pane {
     if (item.isHeading) return el("span", {}, item.text, el("span", { class: "dim" }, `  ${item.where}`));
     if (!item.loop) return item.text;
     const isFolded = this.folded.has(item.loop);
-    const fold = button(isFolded ? "▸" : "▾", () => this.fold(item), { class: "fold", "aria-expanded": String(!isFolded), "aria-label": "Loop", tabindex: "-1" });
+    const fold = button(isFolded ? "▸" : "▾", () => this.fold(item), {
+      class: "fold",
+      "aria-expanded": String(!isFolded),
+      "aria-label": "Loop",
+      tabindex: "-1",
+    });
     const more = isFolded ? el("span", { class: "dim" }, `  … ${item.loop.to - item.loop.from} more lines`) : null;
     return el("span", {}, fold, item.text, more);
   }

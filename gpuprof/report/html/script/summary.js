@@ -49,8 +49,22 @@ class Summary {
   // Columns with the stall mix of a row: exact, sampled, or both. `of(row)` gives its costs.
   mixes(of) {
     const { profile } = this;
-    const exact = { name: "exact", title: "stalls, exact", hint: "Exact warp-cycles by reason.", width: 26, align: "left", cell: (row) => stackedBar(of(row).cycles, 1, profile.terms, "warp-cycles") };
-    const sampled = { name: "sampled", title: "sampled", hint: "Samples by reason.", width: 26, align: "left", cell: (row) => stackedBar(of(row).samples, 1, profile.terms, "samples") };
+    const exact = {
+      name: "exact",
+      title: "stalls, exact",
+      hint: "Exact warp-cycles by reason.",
+      width: 26,
+      align: "left",
+      cell: (row) => stackedBar(of(row).cycles, 1, profile.terms, "warp-cycles"),
+    };
+    const sampled = {
+      name: "sampled",
+      title: "sampled",
+      hint: "Samples by reason.",
+      width: 26,
+      align: "left",
+      cell: (row) => stackedBar(of(row).samples, 1, profile.terms, "samples"),
+    };
     return [...(profile.hasLedger ? [exact] : []), ...(this.isSampled ? [sampled] : [])];
   }
 
@@ -71,14 +85,29 @@ class Summary {
     const cycles = kernels.column("cycles");
     const whole = cycles.reduce((all, each) => all + each, 0);
     const clock = chip.get("clock_mhz", 0);
-    const kernel = { name: "kernel", title: "kernel", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: (k) => this.kernelLink(k), value: (k) => kernels.get("name", k) };
+    const kernel = {
+      name: "kernel",
+      title: "kernel",
+      width: 0,
+      least: isNarrow() ? 14 : 30,
+      align: "left",
+      cell: (k) => this.kernelLink(k),
+      value: (k) => kernels.get("name", k),
+    };
     const columns = [
       { name: "share", title: "share", width: 7, cell: (k) => percent(cycles[k], whole), value: (k) => cycles[k] },
       { name: "time", title: "time", width: 8, cell: (k) => duration(cycles[k], clock) || "-", value: (k) => cycles[k] },
       { name: "cycles", title: "cycles", width: 8, cell: (k) => compact(cycles[k]), value: (k) => cycles[k] },
       { name: "launches", title: "launches", width: 9, cell: (k) => grouped(kernels.get("launches", k)), value: (k) => kernels.get("launches", k) },
       ...this.mixes((k) => this.costs[k]),
-      { name: "top", title: "top stall", width: 24, align: "left", cell: (k) => this.topStall(this.costs[k]), value: (k) => this.topStall(this.costs[k]) },
+      {
+        name: "top",
+        title: "top stall",
+        width: 24,
+        align: "left",
+        cell: (k) => this.topStall(this.costs[k]),
+        value: (k) => this.topStall(this.costs[k]),
+      },
     ];
     columns.splice(isNarrow() ? 1 : columns.length, 0, kernel);
     const all = this.profile.mixOf(this.profile.tables.instructions.rows());
@@ -111,8 +140,18 @@ class Summary {
       { name: "top", title: "top stall", width: 24, align: "left", cell: (task) => this.topStall(task) },
     ];
     const link = (task) => el("a", { href: hashOf({ view: "grid", by: "task,kernel", filter: task.name }) }, task.name);
-    columns.splice(isNarrow() ? 1 : columns.length, 0, { name: "task", title: "task", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link });
-    const more = rows.length > MOST_TASKS ? el("p", {}, el("a", { href: hashOf({ view: "grid", by: "task,kernel" }) }, `All ${grouped(rows.length)} tasks`)) : null;
+    columns.splice(isNarrow() ? 1 : columns.length, 0, {
+      name: "task",
+      title: "task",
+      width: 0,
+      least: isNarrow() ? 14 : 30,
+      align: "left",
+      cell: link,
+    });
+    const more =
+      rows.length > MOST_TASKS
+        ? el("p", {}, el("a", { href: hashOf({ view: "grid", by: "task,kernel" }) }, `All ${grouped(rows.length)} tasks`))
+        : null;
     return el("section", {}, el("h2", {}, "Tasks"), this.table("Tasks", { columns, rows: rows.slice(0, MOST_TASKS) }), more);
   }
 
@@ -123,12 +162,20 @@ class Summary {
     const get = (name) => (row) => draws.get(name, row);
     const cycles = (row) => (draws.get("start_cycle", row) < 0 ? -1 : draws.get("end_cycle", row) - draws.get("start_cycle", row));
     const clock = chip.get("clock_mhz", 0);
-    const link = (row) => el("a", { href: hashOf({ view: "draws", draw: draws.get("draw", row) }) }, draws.get("name", row) || `draw ${draws.get("draw", row)}`);
+    const link = (row) =>
+      el("a", { href: hashOf({ view: "draws", draw: draws.get("draw", row) }) }, draws.get("name", row) || `draw ${draws.get("draw", row)}`);
     const columns = [
       { name: "number", title: "draw", width: 6, cell: get("draw") },
       { name: "time", title: "time", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : duration(cycles(row), clock) || "-") },
       { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))) },
-      { name: "bottleneck", title: "bottleneck", hint: "The block of the pipeline, or the memory, with the largest share of the time.", width: 11, align: "left", cell: (row) => draws.get("bottleneck", row) || "-" },
+      {
+        name: "bottleneck",
+        title: "bottleneck",
+        hint: "The block of the pipeline, or the memory, with the largest share of the time.",
+        width: 11,
+        align: "left",
+        cell: (row) => draws.get("bottleneck", row) || "-",
+      },
       { name: "pass", title: "pass", width: 5, cell: get("pass") },
     ];
     const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link };
@@ -159,7 +206,10 @@ class Summary {
     const { findings } = this.profile.tables;
     if (!findings.n) return null;
     const rows = findings.rows().slice(0, MOST_FINDINGS);
-    const more = findings.n > rows.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - rows.length)} more: gpuprof report FILE --page findings`) : null;
+    const more =
+      findings.n > rows.length
+        ? el("p", { class: "dim" }, `and ${grouped(findings.n - rows.length)} more: gpuprof report FILE --page findings`)
+        : null;
     return el("section", {}, el("h2", {}, "Findings"), findingList(this.profile, rows), more);
   }
 
@@ -180,8 +230,22 @@ class Summary {
       "section",
       { class: "kernel", "aria-label": kernels.get("name", kernel) },
       el("h2", {}, this.kernelLink(kernel)),
-      el("div", { class: "mix" }, stackedBar(this.profile.hasLedger ? this.costs[kernel].cycles : this.costs[kernel].samples, 1, this.profile.terms, this.profile.unit)),
-      el("div", { class: "split" }, factList([...facts]), el("div", {}, el("h3", {}, "What to look at first"), items.length ? el("ol", {}, ...items) : el("p", { class: "dim" }, "Nothing stands out."))),
+      el(
+        "div",
+        { class: "mix" },
+        stackedBar(this.profile.hasLedger ? this.costs[kernel].cycles : this.costs[kernel].samples, 1, this.profile.terms, this.profile.unit),
+      ),
+      el(
+        "div",
+        { class: "split" },
+        factList([...facts]),
+        el(
+          "div",
+          {},
+          el("h3", {}, "What to look at first"),
+          items.length ? el("ol", {}, ...items) : el("p", { class: "dim" }, "Nothing stands out."),
+        ),
+      ),
     );
   }
 }

@@ -135,7 +135,11 @@ class DataTable {
 
   spacer(n) {
     if (!n) return "";
-    return el("tr", { class: "spacer", "aria-hidden": "true" }, el("td", { colspan: this.columns.length, style: { height: `${n * this.rowHeight}px` } }));
+    return el(
+      "tr",
+      { class: "spacer", "aria-hidden": "true" },
+      el("td", { colspan: this.columns.length, style: { height: `${n * this.rowHeight}px` } }),
+    );
   }
 
   drawRow(index) {

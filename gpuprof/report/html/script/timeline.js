@@ -65,7 +65,12 @@ class Timeline {
       sms: tables.chip.get("sms", 0) || 1,
       terms: tables.terms,
       // Useful work first, at the bottom.
-      termsBySize: [0, ...ranked(this.totals).map(([term]) => term).filter((term) => term > 0)],
+      termsBySize: [
+        0,
+        ...ranked(this.totals)
+          .map(([term]) => term)
+          .filter((term) => term > 0),
+      ],
       kernelOf: new Map(Array.from(launches.column("launch"), (launch, row) => [launch, kernels[row]])),
     };
   }
@@ -333,10 +338,7 @@ class Timeline {
     const { tables } = this.profile;
     const number = this.tasks.column("task")[row];
     const kernel = this.painter.kernelOf.get(this.tasks.column("launch")[row]);
-    const link =
-      kernel === undefined
-        ? null
-        : el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, "Source");
+    const link = kernel === undefined ? null : el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, "Source");
     const parent = this.tasks.column("parent")[row];
     const above = parent < 0 ? null : el("p", {}, "Part of ", this.linkTo(parent));
     const [from, to] = this.ties.of(number);
@@ -377,11 +379,32 @@ class Timeline {
     const title = `${isWhole ? "All" : "Selection"}: cycles ${grouped(Math.round(from))} to ${grouped(Math.round(to))}, ${grouped(Math.round(to - from))} cycles${time ? `, ${time}` : ""}`;
     const columns = [
       { name: "tasks", title: "tasks", width: 9, cell: ({ n }) => grouped(n), value: ({ n }) => n },
-      { name: "cycles", title: "cycles", hint: "Inside the selection, summed.", width: 10, cell: ({ cycles }) => compact(Math.round(cycles)), value: ({ cycles }) => cycles },
-      { name: "share", title: "share", hint: "Share of the selection's time; more than 100% where tasks overlap.", width: 8, cell: ({ cycles }) => percent(cycles, to - from) },
+      {
+        name: "cycles",
+        title: "cycles",
+        hint: "Inside the selection, summed.",
+        width: 10,
+        cell: ({ cycles }) => compact(Math.round(cycles)),
+        value: ({ cycles }) => cycles,
+      },
+      {
+        name: "share",
+        title: "share",
+        hint: "Share of the selection's time; more than 100% where tasks overlap.",
+        width: 8,
+        cell: ({ cycles }) => percent(cycles, to - from),
+      },
       { name: "kind", title: "kind", width: 16, align: "left", cell: ({ kind }) => kind, value: ({ kind }) => kind },
     ];
-    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 18 : 24, align: "left", cell: ({ name }) => name, value: ({ name }) => name };
+    const name = {
+      name: "name",
+      title: "name",
+      width: 0,
+      least: isNarrow() ? 18 : 24,
+      align: "left",
+      cell: ({ name }) => name,
+      value: ({ name }) => name,
+    };
     columns.splice(isNarrow() ? 1 : columns.length, 0, name);
     this.table = dataTable({ caption: "Tasks by name", columns, rows: groups });
     return [el("h2", {}, title), ...this.machineSums(from, to), ...this.pipelineMeans(from, to), this.table.element];

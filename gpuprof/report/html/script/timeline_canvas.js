@@ -77,7 +77,12 @@ export class TimelineCanvas {
   // Colours of the page's present theme, and the pattern of each stall reason.
   readColours() {
     const style = getComputedStyle(this.canvas);
-    this.colours = Object.fromEntries(["text", "dim", "line", "paper", "panel", "accent", "chosen", "stripe", "warm"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    this.colours = Object.fromEntries(
+      ["text", "dim", "line", "paper", "panel", "accent", "chosen", "stripe", "warm"].map((name) => [
+        name,
+        style.getPropertyValue(`--${name}`).trim(),
+      ]),
+    );
     const probe = document.createElement("span");
     this.canvas.parentElement.append(probe);
     this.paints = this.terms.rows().map((term) => {

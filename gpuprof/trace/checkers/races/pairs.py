@@ -17,7 +17,7 @@ def _is_in_warp(block, thread, other_block, other_thread):
 
 
 @call_njit
-def note(order, found, kind, at, other_at, block, thread, other_block, other_thread, address, access):
+def note(order, found, kind, at, other_at, block, thread, other_block, other_thread, address, access):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """Counts a race of a pair of instructions, which is added if it is new."""
     n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
     for k in range(n):

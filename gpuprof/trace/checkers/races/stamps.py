@@ -104,7 +104,7 @@ def _has_room(order, pool, n_rows, n_numbers):
 
 
 @cached_njit(**OPTIONS)
-def touch(
+def touch(  # noqa: C901, PLR0913  # compiled: arrays, and a loop without calls
     order, pool, table, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
 ):  # fmt: skip
     """Warps read or write memory, each `stored.nbytes` per lane: `shown`, int64 (n, 32), are the program's addresses.
@@ -309,7 +309,7 @@ def numbers_of_range(nbytes: int) -> int:
 
 
 @cached_njit(**OPTIONS)
-def touch_range(
+def touch_range(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     order, pool, table, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
 ):  # fmt: skip
     """An asynchronous operation requested by a lane reads or writes a range of memory, which has room and lines;

@@ -89,7 +89,7 @@ class Words(NamedTuple):
 
 
 @cached_njit
-def follow(words, slots, warps, active, held, guard, sources, result, transform, is_move, whole, element, width, count,
+def follow(words, slots, warps, active, held, guard, sources, result, transform, is_move, whole, element, width, count,  # noqa: C901, PLR0913  # compiled: arrays, and a loop without calls
            changes):  # fmt: skip
     """slots, warps: int64 (n,); active, held: uint32 (n,), lanes that execute it, and lanes whose guard holds. changes:
     int64 (2,), the change in the number of warps with an undefined bit in each row of the result.

@@ -9,7 +9,7 @@ WORD_SHIFT = 2
 
 
 @cached_njit
-def take(addresses, masks, nbytes, blocks, warps, store, thread, store_index, loads, stores, counts):
+def take(addresses, masks, nbytes, blocks, warps, store, thread, store_index, loads, stores, counts):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """An access by n warps: counts the words that it loads in `counts` (row: index of the store + 1, 0 for words
     without a store; columns: stored by the same thread, by another one of the warp, by another warp), then notes its
     stores.
