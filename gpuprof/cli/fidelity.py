@@ -168,10 +168,10 @@ def wrapped(label: str, text: str, indent: int) -> str:
 
 def csv_text(chips: tuple[str, ...]) -> str:
     from gpuprof.chips.fidelity.model_figures import COLUMNS, rows_of
-    from gpuprof.report.formats import csv
+    from gpuprof.report.formats import cell, csv_of
 
-    rows = ([csv.cell(value) for value in (*row, rounded(row.difference))] for chip in chips for row in rows_of(chip))
-    return csv.text_of([(*COLUMNS, "difference"), *rows])
+    rows = ([cell(value) for value in (*row, rounded(row.difference))] for chip in chips for row in rows_of(chip))
+    return csv_of([(*COLUMNS, "difference"), *rows])
 
 
 def rounded(part: float | None) -> float | None:

@@ -80,7 +80,7 @@ def common_registers(path: Path, each_launch: list[dict]) -> dict:
             f"{path}: a sampling period is {first['period_cycles']!r}, which is not a number of cycles"
         )
     if first.get("auto_period") and not first["period_cycles"]:
-        raise NotComparable(f"{path}: it ends before --period auto each_launch its period; collect again")
+        raise NotComparable(f"{path}: it ends before --period auto found its period; collect again")
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
         values = {str(registers.get(name, "")) for registers in each_launch}
         if len(values) > 1:

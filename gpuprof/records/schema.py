@@ -155,7 +155,7 @@ LAUNCH_END_FIELDS = (
     Field("start_cycle", "count", "GPU cycles from power-on"),
     Field("end_cycle", "count", "GPU cycles from power-on"),
     Field("cycles", "count", "end - start"),
-    Field("samples_due", "count", "kept + dropped"),
+    Field("samples_due", "count", "recorded + dropped"),
     Field("samples_kept", "count", "records in this file"),
     Field("samples_dropped", "count", "lost to a full FIFO or event buffer"),
     Field("buffer_full", "flag", "true when any samples were dropped"),

@@ -1,8 +1,8 @@
-"""What a database says, for people and for programs: the pages of `gpuprof report`.
+"""The pages of `gpuprof report`: the contents of a database, for people and for programs.
 
-    database ─ queries ─> Report (model) ─ sections, waits, endings, totals, estimates ─> plain values
-    plain values ─ triage/ ─> findings ─ pages/ ─> lines (drawn by terminal/), rows and objects ─ formats/ ─> CSV, JSON
+    database ─ queries ─> Report (model) ─ sections, waits, warp_ends, totals, estimates ─> plain values
+    plain values ─ triage/ ─> findings ─ pages/ ─> lines (drawn by terminal/), rows and objects ─ render ─> CSV, JSON
 
-`render` gives one page in one format. Reads the database alone: nothing here imports the compiler, the emulator, the
-timing model or Numba.
+`render` gives one page in one format. The database is the only input: nothing here imports the compiler, the emulator,
+the timing model or Numba.
 """

@@ -1,14 +1,39 @@
-"""The shares that samples estimate, with their 95 % intervals, beside the exact ones.
+"""The shares that samples estimate, with their 95 % intervals, and the exact ones.
 
-A kernel's samples weigh what they stand for (see `correlate.sample_weights`). Where the records do not say, as compact
-ones, each counts for one, and the interval follows from their number alone.
+A kernel's samples weigh what they stand for (see `correlate.sample_weights`). Compact records do not store
+it: there each sample counts for one, and the interval follows only from their number.
 """
 
 from collections.abc import Iterable
+from math import sqrt
 from typing import NamedTuple
 
-from gpuprof.report.intervals import wilson
 from gpuprof.report.model import Cost, Kernel, Launch
+
+Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+def wilson(hits: float, n_samples: float) -> Interval:
+    """The 95 % Wilson score interval of a share of `hits` in `n_samples` samples (or an effective number of them), both
+    ends in 0..1. Without samples: 0 to 1.
+
+    Wilson's stays inside 0..1 and is right for shares near 0, where most lines of a kernel are (Wilson 1927; Brown,
+    Cai, DasGupta 2001).
+    """
+    if n_samples == 0:
+        return Interval(0.0, 1.0)
+    share = hits / n_samples
+    z2 = Z95 * Z95 / n_samples
+    centre = share + z2 / 2
+    spread = Z95 * sqrt(share * (1 - share) / n_samples + z2 / (4 * n_samples))
+    low = 0.0 if hits == 0 else (centre - spread) / (1 + z2)
+    high = 1.0 if hits == n_samples else (centre + spread) / (1 + z2)
+    return Interval(low, high)
 
 
 class Estimate(NamedTuple):
@@ -61,7 +86,7 @@ def scale_of(kernel: Kernel) -> Scale:
 
 def effective_of(launches: Iterable[Launch]) -> float | None:
     """The effective number of samples of all launches together. Estimates are averaged by weight, so their variances
-    add by its square. None where some launch does not tell its own.
+    add by its square. None where it is unknown for some launch.
     """
     sampled = [launch for launch in launches if launch.samples_kept]
     weighted = [

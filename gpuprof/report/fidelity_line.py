@@ -1,4 +1,4 @@
-"""Which measured kernels a report's kernel is like, and how far the model is off for these."""
+"""The measured kernels that a report's kernel is like, and how far the model is off for these."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def words_on_kernels_like(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> 
     known = meta["model_version"] == measured.model_version() and NO_FIGURES not in meta.get("fidelity", NO_FIGURES)
     if not known or not kernels:
         return ""
-    kernel = max(kernels, key=lambda each: each.cycles)
+    kernel = max(kernels, key=lambda candidate: candidate.cycles)
     uses = tuple(uses_of(kernel))
     alike = like(kind(totals(uses, dram_nbytes(kernel))), meta["chip"])
     missing = [NOT_TIMED.format(part) for part in not_measured(uses)]

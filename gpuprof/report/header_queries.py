@@ -12,7 +12,7 @@ from gpuprof.report.fidelity_line import words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
-# registers that the header's line of the samples tells
+# registers that are in the header's line of the samples
 IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")
 
 
@@ -91,10 +91,12 @@ def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
 def triggers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[str]:
     """The kinds of events that started the sampler, each with how many of them."""
     registers = registers_in_force(meta, launches)
-    found = [
-        f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES
+    triggers = [
+        f"{values['trigger']}:{values.get('every', '?')}"
+        for values in registers
+        if values.get("trigger", CYCLES) != CYCLES
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(triggers))
 
 
 def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
@@ -105,15 +107,13 @@ def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
 
 
 def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
-    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has
-    found.
-    """
-    found, was_set = Counter(), Counter()
+    """The registers that a script set during the run, except the filter, and the periods that --period auto chose."""
+    auto_periods, was_set = Counter(), Counter()
     for launch in launches:
         sought = str(launch.sampling.get("auto_period", meta.get("auto_period"))) == "1"
         for name, value in launch.sampling.items():
             if name == "period_cycles" and sought:
-                found[value] += 1
+                auto_periods[value] += 1
             elif name != "filter":
                 was_set[name, value] += 1
     for name, value in [key for key, n in was_set.items() if key[0] in IN_HEADER and n == len(launches)]:
@@ -129,7 +129,7 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
     return [
         *(
             f"--period auto: {period} cycles is the shortest period without losses, {when(n)}"
-            for period, n in found.items()
+            for period, n in auto_periods.items()
         ),
         *(f"the sampler's {name} was {value} {when(n)}" for (name, value), n in was_set.items()),
     ]

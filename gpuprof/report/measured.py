@@ -26,7 +26,7 @@ def check_measured(report: Report, needs_cycles: bool = True) -> None:
 
 
 def check_sampled(report: Report) -> None:
-    """Raise NotComparable when samples were asked for and none was taken."""
+    """Raise NotComparable when samples were requested and none was taken."""
     header = report.header
     if header.trigger and not header.samples:
         raise NotComparable(

@@ -38,7 +38,7 @@ class Cost:
     not_issued: tuple[int, ...] = ZEROS  # of the samples, those taken while the warp's scheduler issued nothing
     cycles: tuple[int, ...] = ZEROS  # warp-cycles, from the ledger
     counters: Counters = NO_COUNTS
-    weights: tuple[int, ...] = ZEROS  # warps that the samples stand for; zeros where the records do not tell
+    weights: tuple[int, ...] = ZEROS  # warps that the samples stand for; zeros where the records do not store it
 
     @cached_property
     def n_samples(self) -> int:
@@ -147,7 +147,7 @@ class Launch:
     metrics: dict[str, int | float | str]
     # registers of the sampler that were other than the header's
     sampling: dict[str, int | str] = field(default_factory=dict)
-    sample_weight: int | None = None  # sum of the samples' weights; None where the records do not tell
+    sample_weight: int | None = None  # sum of the samples' weights; None where the records do not store them
     effective_samples: float | None = None  # independent samples that would be as sure; None likewise
     operations: dict[str, int] = field(default_factory=dict)  # of its arithmetic, by precision; none is left out
     place: str = ""  # FILE:LINE of the program's call that launched it; "" where that is unknown
@@ -160,7 +160,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with the launches asked for; costs are summed over them."""
+    """A kernel with the requested launches; costs are summed over them."""
 
     name: str  # as written in the source
     symbol: str
@@ -176,7 +176,7 @@ class Kernel:
     blames: tuple[Blame, ...] = ()  # empty where the recording does not say
     # where causes are that are not of this kernel, by address
     others: dict[int, Position] = field(default_factory=dict)
-    works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where nobody counted
+    works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where none were counted
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
 
     @cached_property
@@ -191,11 +191,11 @@ class Kernel:
     @cached_property
     def waiting_for(self) -> dict[int, tuple[tuple[int, int], ...]]:
         """(instruction that waits, warp-cycles) by the instruction that it waits for."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        waits: dict[int, list[tuple[int, int]]] = {}
         for blame in self.blames:
             if not blame.ending.other_launch:
-                found.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
-        return {pc: tuple(some) for pc, some in found.items()}
+                waits.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
+        return {pc: tuple(pairs) for pc, pairs in waits.items()}
 
     @cached_property
     def cycles(self) -> int:
@@ -230,7 +230,7 @@ class Header:
     samples: int
     dropped: int
     buffer_full: bool
-    # (SM, dropped by its FIFO, by the event buffer), who lost most first; empty in old recordings
+    # (SM, dropped by its FIFO, by the event buffer), largest loss first; empty in old recordings
     losses: tuple[tuple[int, int, int], ...]
     cycles: int  # of the launches
     disturbance_cycles: int  # of these, what sampling cost
@@ -257,7 +257,7 @@ class Report:
     header: Header
     chip: ChipFacts
     kernels: tuple[Kernel, ...]  # most cycles first
-    has_not_issued: bool  # False for compact records, which do not tell
+    has_not_issued: bool  # False for compact records, which do not store it
     vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
     findings: tuple[Found, ...] = ()  # of the kernels' launches, worst first
     watchers: tuple[str, ...] = ()  # trace generators that watched these launches

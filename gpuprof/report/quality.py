@@ -7,9 +7,10 @@ from rich.text import Text
 
 from gpuprof.base.wording import plural
 from gpuprof.correlate.thinning import Row
-from gpuprof.report.formats import csv, json
+from gpuprof.report.formats import cell, csv_of, json_of
 from gpuprof.report.model import Header
 from gpuprof.report.number_text import count, grouped, rounded
+from gpuprof.report.render import header_object
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.report_header import header_lines
 from gpuprof.report.terminal.styles import DIM, Look, flow
@@ -73,15 +74,17 @@ def verdicts(quality: Quality) -> list[str]:
         if (share := hottest_share(row)) is None or share < SURE:
             break
         sure.append(row)
-    found = [f"the samples are as sure as {plural(round(quality.effective), 'independent one', 'independent ones')}"]
+    sentences = [
+        f"the samples are as sure as {plural(round(quality.effective), 'independent one', 'independent ones')}"
+    ]
     if sure:
-        found.append(
+        sentences.append(
             f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of "
             f"{grouped(sure[-1].period_cycles)} cycles{'' if is_shown(sure[-1]) else BY_FORMULA}"
         )
     else:
-        found.append(f"the hottest line is found in less than {100 * SURE:.0f}% of the recordings of this period")
-    return found
+        sentences.append(f"the hottest line is found in less than {100 * SURE:.0f}% of the recordings of this period")
+    return sentences
 
 
 BY_FORMULA = ", by the formula for independent samples"
@@ -110,16 +113,16 @@ FIELDS: tuple[tuple[str, Callable[[Row], object]], ...] = (
 
 
 def csv_text(quality: Quality) -> str:
-    rows = ([csv.cell(cell(row)) for _, cell in FIELDS] for row in quality.rows)
-    return csv.text_of([[name for name, _ in FIELDS], *rows])
+    rows = ([cell(value(row)) for _, value in FIELDS] for row in quality.rows)
+    return csv_of([[name for name, _ in FIELDS], *rows])
 
 
 def json_text(quality: Quality) -> str:
     document = {
         "version": VERSION,
-        "header": json.header_object(quality.header),
+        "header": header_object(quality.header),
         "effective_samples": round(quality.effective, 3),
         "notes": quality.notes,
         "periods": [{name: cell(row) for name, cell in FIELDS} for row in quality.rows],
     }
-    return json.text_of(document)
+    return json_of(document)

@@ -54,15 +54,15 @@ def read_report(
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
-    launches = {each.launch for kernel in kernels for each in kernel.launches}
-    found = findings_of(database, launches, is_whole=launch is None and shaders is None)
-    kernels = [replace(kernel, advice=advice_of(kernel, found)) for kernel in kernels]
+    launches = {member.launch for kernel in kernels for member in kernel.launches}
+    all_findings = findings_of(database, launches, is_whole=launch is None and shaders is None)
+    kernels = [replace(kernel, advice=advice_of(kernel, all_findings)) for kernel in kernels]
     return Report(
         read_header(database, meta, tuple(kernels)),
         chip_facts(meta),
         tuple(kernels),
         bool(not_issued),
-        findings=found,
+        findings=all_findings,
         watchers=watchers_of(database, launches),
         traces=read_traces(database, launches) if traces else (),
         n_draws=database.execute("SELECT COUNT(*) FROM draws").fetchone()[0],
@@ -70,11 +70,11 @@ def read_report(
 
 
 def findings_of(database: sqlite3.Connection, launches: set[int], is_whole: bool) -> tuple[Found, ...]:
-    """Advice in the database is about all launches of a kernel: for some of them it is made anew."""
-    found = read_findings(database, launches)
+    """Advice in the database is about all launches of a kernel: for a part of them it is computed again."""
+    stored = read_findings(database, launches)
     if is_whole:
-        return found
-    return worst_first((*(each for each in found if each.generator != NOBODY), *advise(database, launches)))
+        return stored
+    return worst_first((*(finding for finding in stored if finding.generator != NOBODY), *advise(database, launches)))
 
 
 def watchers_of(database: sqlite3.Connection, launches: set[int]) -> tuple[str, ...]:
@@ -82,13 +82,13 @@ def watchers_of(database: sqlite3.Connection, launches: set[int]) -> tuple[str, 
     return tuple(sorted({generator for launch, generator in rows if launch in launches}))
 
 
-def advice_of(kernel: Kernel, found: tuple[Found, ...]) -> tuple[Found, ...]:
+def advice_of(kernel: Kernel, all_findings: tuple[Found, ...]) -> tuple[Found, ...]:
     launches = {launch.launch for launch in kernel.launches}
-    return tuple(each for each in found if each.generator == NOBODY and each.launch in launches)
+    return tuple(finding for finding in all_findings if finding.generator == NOBODY and finding.launch in launches)
 
 
 def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shaders | None) -> None:
-    """Lists the launches asked for beside the file, which is not written to."""
+    """Lists the requested launches in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.launches_wanted")
     database.execute("CREATE TEMP TABLE launches_wanted (launch INTEGER PRIMARY KEY)")
@@ -106,16 +106,16 @@ def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shade
 def choose_functions(
     database: sqlite3.Connection, pattern: str | None, launch: int | None, shaders: Shaders | None
 ) -> list[int]:
-    """Function numbers of the kernels asked for that were launched."""
+    """Function numbers of the requested kernels that were launched."""
     launched = launched_functions(database)
     if shaders is not None and not launched:
         first, last, n = database.execute("SELECT MIN(draw), MAX(draw), COUNT(*) FROM draw_launches").fetchone()
-        there = f"it has draws {first} to {last}" if n else "it has no draws"
-        raise UsageError(f"{shaders.text}: there is no such shader's launch in the file; {there}")
+        available = f"it has draws {first} to {last}" if n else "it has no draws"
+        raise UsageError(f"{shaders.text}: there is no such shader's launch in the file; {available}")
     if launch is not None and not launched:
         first, last, n = database.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
-        there = f"it has launches {first} to {last}" if n else "it has none"
-        raise UsageError(f"--launch {launch}: there is no such launch in the file; {there}")
+        available = f"it has launches {first} to {last}" if n else "it has none"
+        raise UsageError(f"--launch {launch}: there is no such launch in the file; {available}")
     if pattern is None:
         return [function for function, _, _ in launched]
     try:
@@ -139,7 +139,7 @@ def launched_functions(database: sqlite3.Connection) -> list[tuple[int, str, str
 
 
 def list_launches(database: sqlite3.Connection) -> None:
-    """Lists the launches asked for by their kernels. Without the list each of thousands of kernels would look through
+    """Lists the requested launches by their kernels. Without the list each of thousands of kernels would look through
     the rows of all.
     """
     database.execute("DROP TABLE IF EXISTS temp.launches_of")
@@ -159,7 +159,7 @@ def of_kernel(table: str, join: str = "") -> str:
 
 
 class Code(NamedTuple):
-    """Where a function's instructions are."""
+    """The addresses of a function's instructions."""
 
     first_pc: int
     end_pc: int
@@ -167,7 +167,7 @@ class Code(NamedTuple):
 
 
 def read_codes(database: sqlite3.Connection) -> list[Code]:
-    """In ascending order."""
+    """The address ranges of all functions, in ascending order."""
     query = "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions ORDER BY 1, 2, 3"
     return [Code(*row) for row in database.execute(query)]
 
@@ -180,7 +180,9 @@ def read_kernel(
     modules: dict[int, tuple[str, str]],
     codes: list[Code],
 ) -> Kernel:
-    """What is the same for all kernels is read once: it can be long, and kernels many. `modules`: name and PTX."""
+    """Arguments that are the same for all kernels are read once: they can be long, and kernels many. `modules`: name
+    and PTX.
+    """
     key = {"function": function}
     display, symbol, number, registers, shared_nbytes, local_nbytes, spill_nbytes = database.execute(
         "SELECT display, name, module, registers, shared_nbytes, local_nbytes, spill_nbytes FROM functions "
@@ -224,7 +226,7 @@ def read_blames(database: sqlite3.Connection, key: dict) -> Iterator[Blame]:
 
 def read_places(database: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
     """Innermost positions of instructions, by address; those outside every module are left out."""
-    found = {}
+    places = {}
     for pc in sorted(pcs):
         row = database.execute(
             "SELECT f.display, COALESCE(s.path, ''), i.line FROM instructions i JOIN functions f USING (function) "
@@ -232,8 +234,8 @@ def read_places(database: sqlite3.Connection, pcs: set[int]) -> dict[int, Positi
             (pc,),
         ).fetchone()
         if row:
-            found[pc] = Position(*row)
-    return found
+            places[pc] = Position(*row)
+    return places
 
 
 def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
@@ -311,7 +313,7 @@ def read_instructions(database: sqlite3.Connection, key: dict, codes: list[Code]
             patterns.get(pc, ()),
         )
     name = database.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
-    for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
+    for pc, cost in costs.items():  # of no module: included, so that shares sum to 1
         yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost, stalls.get(pc, ()))
 
 
@@ -337,23 +339,23 @@ def read_stalls(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Stal
         key,
     ):
         lengths.setdefault((pc, reason), []).append((least, n))
-    found: dict[int, tuple[Stalls, ...]] = {}
+    by_pc: dict[int, tuple[Stalls, ...]] = {}
     for pc, reason, n, longest in database.execute(
         f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) {of_kernel('stalls')} GROUP BY pc, reason", key
     ):
-        found[pc] = (*found.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
-    return found
+        by_pc[pc] = (*by_pc.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
+    return by_pc
 
 
 def read_patterns(database: sqlite3.Connection, key: dict) -> dict[int, tuple[BankPattern, ...]]:
-    found: dict[int, tuple[BankPattern, ...]] = {}
+    by_pc: dict[int, tuple[BankPattern, ...]] = {}
     for pc, mask, s0, s1, s2, n0, n1, n2, *rest in database.execute(
         "SELECT pc, mask, stride_0, stride_1, stride_2, lanes_0, lanes_1, lanes_2, MIN(first), MAX(end), SUM(warps) "
         f"{of_kernel('bank_patterns')} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
         key,
     ):
-        found[pc] = (*found.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
-    return found
+        by_pc[pc] = (*by_pc.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
+    return by_pc
 
 
 def read_costs(database: sqlite3.Connection, key: dict) -> dict[int, Cost]:

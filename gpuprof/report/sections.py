@@ -73,7 +73,7 @@ def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]
 
 def numbers_shown(first: int, last: int, n_texts: int, lines: Iterable[int]) -> list[int]:
     """The lines first..last as far as there is text, and those with code wherever they are: `#line 2147483647` puts
-    code far behind a file's end.
+    code far past a file's end.
     """
     return sorted({*range(first, min(last, n_texts) + 1), *lines})
 

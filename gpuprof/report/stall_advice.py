@@ -1,6 +1,4 @@
-"""What usually lies behind a stall reason, for `gpuprof explain`: by name, most frequent first. Every reason has an
-entry.
-"""
+"""Usual causes of each stall reason, for `gpuprof explain`: by name, most frequent first."""
 
 USUAL_CAUSES: dict[str, tuple[str, ...]] = {
     "selected": ("The share of selected cycles is the share of its time in which a warp works.",),
@@ -10,7 +8,7 @@ USUAL_CAUSES: dict[str, tuple[str, ...]] = {
         "Few warps, so that nothing else fills the pipe's four or so cycles.",
     ),
     "long_scoreboard": (
-        "The instruction shown is the first to use a loaded value; the load itself stands before it.",
+        "The instruction shown is the first to use a loaded value; the load itself is before it.",
         "Loads that miss the caches, or that touch many sectors because lanes are far apart.",
         "A load right before its use, and too few warps to hide its latency.",
         "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that start too late, or too few stages; at "

@@ -1,5 +1,5 @@
-"""How much a launch, or a kernel's launches together, used of each of the chip's resources, beside the peak, and which
-of them limits. docs/peak.md has the rules.
+"""How much a launch, or a kernel's launches together, used of the peak of each of the chip's resources, and which of
+them limits. docs/peak.md has the rules.
 
 Work is summed over the launches, and so is their time; a time in which several of them ran counts once. Launches that
 did not end have no time, and are left out with their work.
@@ -26,7 +26,7 @@ THROTTLES = frozenset(
 # For `gpuprof explain`: label and sentence.
 WHAT_PEAKS_ARE = {
     "what it is": "The share of a resource's peak that a kernel reached: its work, over the cycles from the start of "
-    "a launch to its end, beside the work that the whole GPU could have done in that time.",
+    "a launch to its end, divided by the work that the whole GPU could have done in that time.",
     "limits": f"A share of {100 * BOUND:.0f} % and more limits the kernel: less of that work makes it faster. From "
     f"{100 * HIGH:.0f} % on it is high. Where all shares are less, too few SMs have work, or a unit without a rate of "
     "its own is full, or the kernel is bound by latency: more warps, or more independent work of each, make it faster, "
@@ -97,13 +97,13 @@ class Roof(NamedTuple):
 def throughput(launches: Sequence[Launch], chip: ChipFacts) -> Throughput:
     ended = [launch for launch in launches if launch.complete and launch.cycles > 0]
     cycles = covered([(launch.start_cycle, launch.end_cycle) for launch in ended])
-    found = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
-    uses = tuple(use for use in found if use is not None)
+    candidates = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
+    uses = tuple(use for use in candidates if use is not None)
     return Throughput(len(ended), sum(not launch.complete for launch in launches), cycles, uses)
 
 
 def use_of(resource: Resource, launches: Sequence[Launch], cycles: int, peaks: dict[str, Peak]) -> Use | None:
-    """None where it was not used, and where work or peak is not known."""
+    """The use of a resource; None where it was not used, and where work or peak is not known."""
     work = work_of(resource.name, launches)
     peak = peaks.get(resource.name)
     if not work or peak is None:
@@ -130,40 +130,40 @@ def covered(spans: Iterable[tuple[int, int]]) -> int:
 
 
 def operations(launches: Iterable[Launch]) -> dict[str, int]:
-    """Of the launches that ended, by precision, without those that there are none of, in the order of PRECISIONS."""
+    """Operations of the launches that ended, by precision, without zeros, in the order of PRECISIONS."""
     ended = [launch for launch in launches if launch.complete]
     sums = {precision: sum(launch.operations.get(precision, 0) for launch in ended) for precision in PRECISIONS}
     return {precision: n for precision, n in sums.items() if n}
 
 
-def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
-    """What limits. `reasons`: warp-cycles by stall reason; `active`: 0..1 of the SMs' time, None where it is not known.
-    None where nothing is known.
+def limit(used: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
+    """The limit of the launches; None where nothing is known. `reasons`: warp-cycles by stall reason; `active`: 0..1 of
+    the SMs' time, None where it is not known.
     """
-    if found.top is None:
+    if used.top is None:
         return None
     waits = [reason for reason in ranked(reasons) if reason != SELECTED]
     reason = waits[0] if waits else None
-    if found.top.share >= HIGH:
-        return Limit("bound" if found.top.share >= BOUND else "high", found.top, reason)
+    if used.top.share >= HIGH:
+        return Limit("bound" if used.top.share >= BOUND else "high", used.top, reason)
     if active is not None and active < HIGH:
-        return Limit("idle", found.top, reason)
+        return Limit("idle", used.top, reason)
     # A warp that another one goes before waits for an issue slot, and there are slots left. Where a pipe takes an
     # instruction every second cycle, half of its warps' waiting looks like that.
     reason = next((wait for wait in waits if wait != NOT_SELECTED), reason)
-    return Limit("pipe" if reason in THROTTLES else "latency", found.top, reason)
+    return Limit("pipe" if reason in THROTTLES else "latency", used.top, reason)
 
 
 def limit_of(kernel: Kernel, chip: ChipFacts) -> Limit | None:
-    """What limits all of a kernel's launches together."""
-    found = throughput(kernel.launches, chip)
-    return limit(found, kernel.cost.cycles, active_share(kernel, chip, found.cycles))
+    """The limit of all of a kernel's launches together."""
+    used = throughput(kernel.launches, chip)
+    return limit(used, kernel.cost.cycles, active_share(kernel, chip, used.cycles))
 
 
-def roofline(found: Throughput) -> tuple[Roof, ...]:
+def roofline(used: Throughput) -> tuple[Roof, ...]:
     """A point for each precision that a unit has a rate of; none where no byte went to or from DRAM."""
-    dram = next((use for use in found.uses if use.resource.name == "dram"), None)
-    return tuple(roof_of(use, dram) for use in found.uses if use.resource.is_arithmetic) if dram else ()
+    dram = next((use for use in used.uses if use.resource.name == "dram"), None)
+    return tuple(roof_of(use, dram) for use in used.uses if use.resource.is_arithmetic) if dram else ()
 
 
 def roof_of(use: Use, dram: Use) -> Roof:

@@ -1,16 +1,17 @@
-"""A kernel's derived numbers, summed or averaged over its launches; None where the database has not got what they
-need.
+"""A kernel's derived numbers, summed or averaged over its launches, and their overlap; None where the database lacks
+what they need.
 """
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gpuprof.report.model import ChipFacts, Kernel, Launch
-from gpuprof.report.number_text import product
+from gpuprof.report.number_text import duration, grouped, product
 
 
 def known_sum(values: Iterable[float | None]) -> float | None:
-    """None where one of them is not known."""
+    """The sum of the values; None where one of them is not known."""
     total: float = 0
     for value in values:
         if value is None:
@@ -67,3 +68,25 @@ def theoretical_occupancy(launch: Launch, chip: ChipFacts) -> float | None:
 
 def ratio(part: float | None, whole: float | None) -> float | None:
     return part / whole if part is not None and whole else None
+
+
+def overlaps(launches: list[Launch]) -> dict[int, int]:
+    """The number of other launches that ran at the same time as each, by launch."""
+    starts = sorted(launch.start_cycle for launch in launches)
+    ends = sorted(launch.end_cycle for launch in launches)
+    return {
+        launch.launch: max(0, bisect_left(starts, launch.end_cycle) - bisect_right(ends, launch.start_cycle) - 1)
+        for launch in launches
+    }
+
+
+def span_fact(launches: Sequence[Launch], chip: ChipFacts) -> str:
+    """The time from the first start to the last end, where some launches ran at the same time, so that their durations
+    sum to more. "" where none did.
+    """
+    ended = [launch for launch in launches if launch.complete]
+    if not any(overlaps(ended).values()):
+        return ""
+    cycles = max(launch.end_cycle for launch in ended) - min(launch.start_cycle for launch in ended)
+    time = f"{duration(cycles, chip.clock_mhz)}, " if chip.clock_mhz else ""
+    return f"some at the same time: {time}{grouped(cycles)} cycles from the first start to the last end"

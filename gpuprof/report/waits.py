@@ -31,7 +31,7 @@ class Waits(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Where most of the cycles are. A bin's cycles are not known, so that they are shared out by its middle."""
+        """The kind of wait that has most of the cycles. A bin's cycles are not known: its middle length is assumed."""
         if not self.stalls.lengths:  # the recording was cut before them
             return "unknown"
         weights = {least: n * 1.5 * least for least, n in self.stalls.lengths}
@@ -45,17 +45,17 @@ class Waits(NamedTuple):
 
 def joined(instructions: Iterable[Instruction], vocabulary: Vocabulary = NCU) -> dict[int, Stalls]:
     """The stalls of several instructions together, by the first reason of their terms."""
-    found: dict[int, Stalls] = {}
+    by_reason: dict[int, Stalls] = {}
     for instruction in instructions:
-        for some in instruction.stalls:
-            reason = vocabulary.first(vocabulary.word(some.reason))
-            before = found.get(reason, Stalls(reason, 0, 0, ()))
+        for part in instruction.stalls:
+            reason = vocabulary.first(vocabulary.word(part.reason))
+            before = by_reason.get(reason, Stalls(reason, 0, 0, ()))
             lengths = dict(before.lengths)
-            for least, n in some.lengths:
+            for least, n in part.lengths:
                 lengths[least] = lengths.get(least, 0) + n
-            longest = max(before.longest_cycles, some.longest_cycles)
-            found[reason] = Stalls(reason, before.stalls + some.stalls, longest, tuple(sorted(lengths.items())))
-    return found
+            longest = max(before.longest_cycles, part.longest_cycles)
+            by_reason[reason] = Stalls(reason, before.stalls + part.stalls, longest, tuple(sorted(lengths.items())))
+    return by_reason
 
 
 def waits_of(path: str, row: Row, vocabulary: Vocabulary = NCU) -> list[Waits]:
@@ -64,14 +64,14 @@ def waits_of(path: str, row: Row, vocabulary: Vocabulary = NCU) -> list[Waits]:
     waits = [
         Waits(path, row, stalls, cycles[reason]) for reason, stalls in joined(row.instructions, vocabulary).items()
     ]
-    return sorted((some for some in waits if some.stalls.stalls), key=lambda some: (-some.cycles, some.stalls.reason))
+    return sorted((wait for wait in waits if wait.stalls.stalls), key=lambda wait: (-wait.cycles, wait.stalls.reason))
 
 
 def kernel_waits(kernel: Kernel, isa: bool = False, vocabulary: Vocabulary = NCU) -> list[Waits]:
     """The stalls of all lines of a kernel, or of all its instructions, most cycles first."""
     sections = isa_sections(kernel) if isa else source_sections(kernel)
-    waits = [some for section in sections for row in section.rows for some in waits_of(section.path, row, vocabulary)]
-    return sorted(waits, key=lambda some: (-some.cycles, some.path, some.row.number, some.stalls.reason))
+    waits = [wait for section in sections for row in section.rows for wait in waits_of(section.path, row, vocabulary)]
+    return sorted(waits, key=lambda wait: (-wait.cycles, wait.path, wait.row.number, wait.stalls.reason))
 
 
 ENDINGS = {
@@ -107,7 +107,7 @@ def sentence(waits: Waits) -> str:
 
 def stalls_of(row: Row, vocabulary: Vocabulary) -> dict[str, dict]:
     """A row's stalls for JSON, by reason."""
-    return {vocabulary.word(some.stalls.reason): facts(some) for some in waits_of("", row, vocabulary)}
+    return {vocabulary.word(wait.stalls.reason): facts(wait) for wait in waits_of("", row, vocabulary)}
 
 
 def facts(waits: Waits) -> dict:

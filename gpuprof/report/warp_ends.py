@@ -32,14 +32,14 @@ def entries(kernel: Kernel) -> list[Entry]:
     """All of a kernel's, the most cycles first."""
     sums: dict[tuple, list[int]] = {}
     for blame in kernel.blames:
-        key = (*place(kernel, blame.pc), blame.reason, *place(kernel, blame.cause_pc), blame.ending)
+        key = (*location(kernel, blame.pc), blame.reason, *location(kernel, blame.cause_pc), blame.ending)
         sums.setdefault(key, [0, 0])
         sums[key][0] += blame.cycles
         sums[key][1] += blame.stalls
     return sorted((Entry(*key, *numbers) for key, numbers in sums.items()), key=lambda entry: (-entry.cycles, entry))
 
 
-def place(kernel: Kernel, pc: int) -> tuple[Position, int]:
+def location(kernel: Kernel, pc: int) -> tuple[Position, int]:
     position = kernel.positions.get(pc, Position("", "", 0))
     return (position, 0) if position.line else (position, pc)
 
@@ -57,13 +57,13 @@ def attributed(kernel: Kernel, row: Row) -> int:
 def most_waited_for(kernel: Kernel) -> tuple[str, int, str, str] | None:
     """The line that other lines wait for most: its name, their warp-cycles, how most of the waits end, and its text."""
     sums: dict[tuple[Position, int], int] = {}
-    found = [entry for entry in entries(kernel) if not entry.is_own]
-    for entry in found:
+    others = [entry for entry in entries(kernel) if not entry.is_own]
+    for entry in others:
         sums[entry.cause, entry.cause_pc] = sums.get((entry.cause, entry.cause_pc), 0) + entry.cycles
     if not sums:
         return None
     best = max(sums, key=lambda key: (sums[key], key))
-    how = next(entry.ending.label for entry in found if (entry.cause, entry.cause_pc) == best)
+    how = next(entry.ending.label for entry in others if (entry.cause, entry.cause_pc) == best)
     return name_of(*best), sums[best], how, text_of(kernel, *best)
 
 

@@ -104,7 +104,7 @@ def trace_figures(_: Path):
 
     for name, (kind, blocks, make) in FIGURES.items():
         factor = slowdown(kind, blocks, make)
-        yield name, round(factor, 2), "times", f"tests/bench/traces.py {make.__name__}, {kind}: as long as alone"
+        yield name, round(factor, 2), "times", f"tests/bench/traces.py {make.__name__}, {kind}: as long as without it"
     for name, (kind, make) in RATES.items():
         what = f"tests/bench/traces.py {make.__name__}, {kind}, of the time that watching adds"
         yield name, rate(kind, make), "warp-instructions/s", what
@@ -195,7 +195,7 @@ def time_figures(_: Path):
         "warp-instructions/s",
         "naive of samples/matmul.cu, 384 x 384, emulated on one core and timed on another",
     )
-    yield "time.overlap", 100 * ratio, "%", "the same run's time, of the time of the slower one alone"
+    yield "time.overlap", 100 * ratio, "%", "the same run's time, relative to the slower one by itself"
 
 
 def sample_figures(folder: Path):
@@ -251,7 +251,7 @@ def sampling_cost_figures(folder: Path):
 
 
 def record_figures(_: Path):
-    """In a process of its own for each form, whose memory is that of writing and correlating alone."""
+    """In a process of its own for each form, whose memory is that of only writing and correlating."""
     for record in ("wide", "compact"):
         command = [sys.executable, "-m", "tests.bench.records", "10000000", record]
         text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout

@@ -91,7 +91,7 @@ def debugger_figures() -> Iterator[tuple[str, float, str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         found = costs("wide", 2_400, Path(folder))
         what = f"tests/bench/debugger.py, {found.warp_instructions / 1e6:.1f} million warp-instructions"
-        yield "debug.stop", found.first_stop, "CPU s", f"{what}: to a breakpoint behind the loop"
+        yield "debug.stop", found.first_stop, "CPU s", f"{what}: to a breakpoint after the loop"
         yield "debug.back", found.step_back, "CPU s", f"{what}: reverse-step from there"
         yield "debug.written", found.last_write, "CPU s", f"{what}: info last-write from there"
         yield "debug.conditions", conditions(Path(folder)), "threads/s", "tests/bench/debugger.py: a condition's value"

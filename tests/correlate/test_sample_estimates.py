@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.correlate.sample_weights import Spread, least_effect, weights
 from gpuprof.records.sampling_registers import narrowed_by
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import wilson
 from gpuprof.tables.launch import LEDGER, STALL_LENGTHS
 from gpuprof.tables.samples import COMPACT, WIDE
 

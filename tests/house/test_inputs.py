@@ -53,7 +53,7 @@ ALLOWED = {
     ("gpuprof.chips.fidelity.model_figures", "PATH.open"): "a table of the package",
     ("gpuprof.predict.validated", "FILES[kind].open"): "a table of the package",
     ("gpuprof.jit.sources", "file.read_bytes"): "files of the package",
-    ("gpuprof.report.html.parts", "path.read_text"): "files of the package",
+    ("gpuprof.report.html.bundle", "path.read_text"): "files of the package",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",
     ("gpuprof.compile.cuda", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.compile.nvcc", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",

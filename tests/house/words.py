@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 from tests.paths import ROOT
 
+# "who" is right for people, who do these things.
+OF_PEOPLE = "uses?|writes?|runs?|reads?|has|have|wants?|can|cannot|knows?|needs?"
 # A regular expression of the word -> what to write instead.
 INSTEAD = {
     r"told|tells?|telling": "reports, prints, says, names",
     r"nobody|somebody|anybody": "name the part of the program, or use the passive voice",
-    r"(?<!everyone )(?<!readers )(?<!people )who(?! (use|uses|write|writes|run|runs|read|reads|has|have|want|wants|can|cannot|know|knows|need|needs)\b)": (
+    rf"(?<!everyone )(?<!readers )(?<!people )who(?! (?:{OF_PEOPLE})\b)": (
         "which, the warp that, the instruction that"
     ),
     r"behind": "after, below, under",

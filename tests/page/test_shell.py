@@ -6,11 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
-from gpuprof.report.html.block import block_of
-from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.block import PageTable, block_of
+from gpuprof.report.html.bundle import bundle, modules
 from gpuprof.report.html.describe_block import describe
-from gpuprof.report.html.parts import modules
-from gpuprof.report.html.schema import PageTable
 from gpuprof.tables.table import Column
 from tests.paths import DOCS
 from tests.support.report_database import make_database

@@ -191,7 +191,7 @@ def test_pages_of_one_launch(folder):
 def test_pages_say_that_they_show_some(folder, page):
     for asked in ((), ("--kernel", "saxpy")):
         out = gpuprof(folder, "report", "frame.gprec", "--page", page, *asked)[1]
-        assert ("of the launches asked for" in " ".join(out.replace("\n# ", " ").split())) == bool(asked)
+        assert ("of the requested launches" in " ".join(out.replace("\n# ", " ").split())) == bool(asked)
 
 
 def test_one_choice_at_a_time(folder):

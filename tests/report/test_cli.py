@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from gpuprof.cli.report import command
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
 from gpuprof.isa.stalls import COLUMNS, NAMES
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import wilson
 from tests.support.report_database import (
     BASE,
     CODE,

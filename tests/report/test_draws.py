@@ -11,9 +11,8 @@ import pytest
 from gpuprof.chips.draw_units import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.cli.report import command
 from gpuprof.correlate.schema import DDL
-from gpuprof.report.formats.json_draws import work_object
 from gpuprof.report.model import ChipFacts, Header, Report
-from gpuprof.report.pages.draws import MOST_DRAWS, ORDERS
+from gpuprof.report.pages.draws import MOST_DRAWS, ORDERS, work_object
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.tasks.draw_tasks import BLOCKS, NO_DRAWS, Shaders, read_draws
 from gpuprof.report.terminal.styles import Look

@@ -52,7 +52,7 @@ def test_in_a_pipe_a_finding_is_a_line():
 def test_nobody_has_watched():
     assert lines_of(report_of(), Look(None, "", False, True))[-2:] == [
         "# no findings",
-        "# nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck",
+        "# no checker was enabled: gpuprof collect --trace memcheck --trace racecheck",
     ]
 
 

@@ -180,7 +180,7 @@ def test_explain_knows_it(tmp_path, name, text):
 def test_explain_shows_all_that_a_word_is(tmp_path):
     assert gpuprof(tmp_path, "explain", "Due") == (
         0,
-        "due  (a column of launches)\n\nwhat it is  Samples that should have been taken: kept and dropped ones.\n",
+        "due  (a column of launches)\n\nwhat it is  Samples that should have been taken: recorded and dropped ones.\n",
         "",
     )
     _, out, _ = gpuprof(tmp_path, "explain", "occupancy")

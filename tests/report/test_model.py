@@ -8,7 +8,7 @@ import pytest
 from gpuprof.correlate.frames import Position
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import INDEX
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import wilson
 from gpuprof.report.model import total
 from gpuprof.report.queries import read_report
 from gpuprof.report.sections import LISTINGS, hottest, select_lines, source_sections, whole_function

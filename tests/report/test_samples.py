@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.correlate.database import ensure_database
-from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import Estimate, Scale, scale_of, wilson
 from gpuprof.report.model import Cost
 from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report

@@ -7,9 +7,9 @@ import sqlite3
 
 from gpuprof.chips import load_chip
 from gpuprof.records.reader import read_recording
-from gpuprof.report.concurrency import span_fact
 from gpuprof.report.model import ChipFacts, Launch
 from gpuprof.report.number_text import duration
+from gpuprof.report.totals import span_fact
 from tests.support.command import gpuprof
 
 OVERHEAD_CYCLES = load_chip("a100").grid_overhead_cycles

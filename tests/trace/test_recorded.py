@@ -361,7 +361,7 @@ def test_pages_without_anything(traced):
     assert out.splitlines()[6:] == [
         "severity  where  finding",
         "# no findings",
-        "# nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck",
+        "# no checker was enabled: gpuprof collect --trace memcheck --trace racecheck",
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuprof.export.tables.ncu_values import IDENTITY, read_rows
 from gpuprof.isa.printing.printable import printable
-from gpuprof.report.formats.csv import text_of
+from gpuprof.report.formats import csv_of
 from gpuprof.report.triage.kernel_rules import findings
 
 OF_METRICS = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
@@ -31,4 +31,4 @@ def write(database: sqlite3.Connection, path: Path) -> None:
                 [*row.identity, "", "", "", "", finding.rule, ADVICE, printable(finding.text)]
                 for finding in findings(row.kernel, report.chip, report.header, report.vocabulary)
             ]
-    path.write_text(text_of(table), encoding="utf-8", newline="\n")
+    path.write_text(csv_of(table), encoding="utf-8", newline="\n")

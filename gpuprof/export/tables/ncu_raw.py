@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from gpuprof.export.tables.ncu_values import IDENTITY, read_rows
-from gpuprof.report.formats.csv import text_of
+from gpuprof.report.formats import csv_of
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
@@ -18,4 +18,4 @@ def write(database: sqlite3.Connection, path: Path) -> None:
     for row in rows:
         found = {metric.name: value for metric, value in row.values}
         table.append([*row.identity, *(found.get(name, "") for name in names)])
-    path.write_text(text_of(table), encoding="utf-8", newline="\n")
+    path.write_text(csv_of(table), encoding="utf-8", newline="\n")

@@ -12,7 +12,7 @@ from gpuprof.predict.calibrate import Calibrated
 from gpuprof.predict.output.prediction_screen import Row, kinds_of, warnings_of
 from gpuprof.predict.prediction import Prediction
 from gpuprof.predict.validated import validated
-from gpuprof.report.formats.csv import cell, text_of
+from gpuprof.report.formats import cell, csv_of
 
 VERSION = 3
 COLUMNS = (
@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 def csv_text(prediction: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
-    return text_of([COLUMNS, *([cell(value) for value in _values(row)] for row in rows)])
+    return csv_of([COLUMNS, *([cell(value) for value in _values(row)] for row in rows)])
 
 
 def json_text(prediction: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:

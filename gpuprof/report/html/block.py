@@ -1,26 +1,48 @@
-"""The data of a page as bytes.
+"""The data of a page: how its tables are declared, and their bytes.
 
     zlib( length of the directory, u32 | directory, JSON | columns, each at a multiple of 8 bytes )
 
 Everything is little-endian. The directory is {"version", "texts", "tables": [{"name", "rows", "columns": [{"name",
-"type", "coding", "at"}]}]}. `coding` is the type of a column's values ("u1", "i2", "f8"), with "+" behind it where each
+"type", "coding", "at"}]}]}. `coding` is the type of a column's values ("u1", "i2", "f8"), followed by "+" where each
 value is the difference to the one before. A text is a number into `texts`. A share is in millionths, and -1 where it is
 not known; an unknown real is NaN. Whole numbers beyond 2^53 become the nearest real that there is.
+
+Version history: 1 the first.
 """
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuprof.report.html.schema import VERSION, PageTable
 from gpuprof.tables.table import Column
 
+VERSION = 1
+Columns = Mapping[str, Sequence]
 ALIGNED = 8
 MILLION = 1_000_000
 WIDTHS = ("u1", "i1", "u2", "i2", "i4")  # the narrowest that fits is taken
+
+
+class PageTable(NamedTuple):
+    """A table of the page. The types of its columns are int, text, real or share (0 to 1, to a millionth); real and
+    share may be None, not known. `fill` gives the values of every column, lists or numpy arrays of one length; it takes
+    the profile, or the comparison of two.
+    """
+
+    name: str
+    text: str
+    columns: tuple[Column, ...]
+    fill: Callable[[Any], Columns]
+
+
+def by_column(columns: Iterable[Column], rows: Iterable[tuple]) -> Columns:
+    """Rows, turned into columns."""
+    names = [column.name for column in columns]
+    turned = [list(values) for values in zip(*rows, strict=True)] or [[] for _ in names]
+    return dict(zip(names, turned, strict=True))
 
 
 def block_of(content: Any, tables: Iterable[PageTable]) -> bytes:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from gpuprof.base.wording import base_name
 from gpuprof.compare.alignment import ABSENT, aligned
 from gpuprof.compare.pairing import paired
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Kernel
 from gpuprof.tables.table import Column
 
@@ -72,7 +72,7 @@ def _lines_of(profile: Profile) -> dict[int, dict[tuple[str, str], list[Line]]]:
             lines = of_kernel.setdefault(kernel, {}).setdefault((section.function, base_name(section.path)), [])
             # a line without a text is distinguished from others by its number
             lines += [
-                Line(first + place, row.text.strip() or f"line {row.number}") for place, row in enumerate(section.rows)
+                Line(first + index, row.text.strip() or f"line {row.number}") for index, row in enumerate(section.rows)
             ]
         first += len(section.rows)
     return of_kernel

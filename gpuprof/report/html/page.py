@@ -7,12 +7,11 @@ from string import Template
 
 from gpuprof.report.html import comparison_block
 from gpuprof.report.html.block import block_of
-from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.blocks import TABLES
+from gpuprof.report.html.bundle import bundle, modules, styles, template
 from gpuprof.report.html.comparison_block import Comparison
-from gpuprof.report.html.parts import modules, styles, template
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.reasons import reason_style
-from gpuprof.report.html.tables import TABLES
 
 MARK = b"<!DOCTYPE html>\n<!-- A profile by gpuprof. -->\n"  # first bytes of each file that we write
 

@@ -16,12 +16,16 @@ class Profile:
     @cached_property
     def instructions(self) -> list[tuple[int, Instruction]]:
         """(number of the kernel, instruction) of every kernel, in their order: rows of the table `instructions`."""
-        return [(number, each) for number, kernel in enumerate(self.report.kernels) for each in kernel.instructions]
+        return [
+            (number, instruction)
+            for number, kernel in enumerate(self.report.kernels)
+            for instruction in kernel.instructions
+        ]
 
     @cached_property
     def places(self) -> dict[tuple[int, int], int]:
         """The row of the table `instructions` by kernel and address."""
-        return {(kernel, each.pc): row for row, (kernel, each) in enumerate(self.instructions)}
+        return {(kernel, instruction.pc): row for row, (kernel, instruction) in enumerate(self.instructions)}
 
     @cached_property
     def sections(self) -> list[tuple[int, Kernel, str, Section]]:

@@ -32,15 +32,15 @@ WHAT = {"registers": REGISTERS, "shared": SHARED}
 
 
 def numbers_of(chip: Mapping[str, Any]) -> dict[str, int] | None:
-    """What decides how many blocks fit, of a chip's description; None where that lacks a number."""
-    found = {name: chip[name] for name in NUMBERS if isinstance(chip.get(name), int)}
-    if len(found) < len(NUMBERS):
+    """The numbers of a chip's description that decide how many blocks fit; None where it lacks one."""
+    numbers = {name: chip[name] for name in NUMBERS if isinstance(chip.get(name), int)}
+    if len(numbers) < len(NUMBERS):
         return None
-    return found | {"max_threads_per_block": chip.get("max_threads_per_block", MOST_THREADS)}
+    return numbers | {"max_threads_per_block": chip.get("max_threads_per_block", MOST_THREADS)}
 
 
 def fits(chip: Mapping[str, int], block: Block) -> dict[str, int]:
-    """Blocks of an SM by each resource alone."""
+    """Blocks that fit on an SM by each resource, if only that one is limited."""
     return block_limits(chip, block.threads, block.registers, block.shared_nbytes)
 
 
@@ -50,8 +50,8 @@ def occupied(chip: Mapping[str, int], block: Block) -> float:
 
 
 def next_steps(chip: Mapping[str, int], block: Block) -> Iterator[Step]:
-    """What one more block needs of registers and of shared memory, where these run out first; and the nearest sizes of
-    a block, smaller and larger, that fill more warp slots with the registers and shared memory of this one.
+    """The registers and the shared memory with which one more block fits, where these run out first; and the nearest
+    sizes of a block, smaller and larger, that fill more warp slots with the registers and shared memory of this one.
     """
     limits = fits(chip, block)
     now = min(limits.values())

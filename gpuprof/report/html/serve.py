@@ -54,4 +54,4 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(server.page)
 
     def log_message(self, format, *args):
-        """The terminal shows the address alone."""
+        """Print nothing: the terminal shows only the address."""

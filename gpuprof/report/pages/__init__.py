@@ -1,4 +1,4 @@
-"""The pages of `gpuprof report`: a row of PAGES and a file beside this one each.
+"""The pages of `gpuprof report`: each is a row of PAGES and a file of this folder.
 
 The table imports nothing, so that help is quick. A page's file has its renderings in every format as `PAGE`, a
 `page.Page`.
@@ -24,15 +24,13 @@ PAGES = {
     "blame": Entry("what ended the stalls: for each line and reason, the line that was waited for", "blame"),
     "stalls": Entry("how many stalls each line has for each reason, and how long they are", "stalls", ("--isa",)),
     "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
-    "api": Entry(
-        "a program's calls: how often, how long, what they moved, where they stand", "api", needs_cycles=False
-    ),
+    "api": Entry("CUDA API calls: count, duration, bytes moved, call site", "api", needs_cycles=False),
     "findings": Entry("what trace generators found, and what costs time, worst first", "findings", needs_cycles=False),
     "traces": Entry("the tables of trace generators", "traces", needs_cycles=False),
     "tasks": Entry("the tree of tasks: begin, duration, own cycles and those of the parts, hottest stall", "tasks"),
     "relations": Entry(
-        "which task made what for which, what nobody needed, what could run at the same time; with --task, what a task "
-        "or a buffer is related to",
+        "data flow between tasks, unused data, launches that could overlap; with --task, what a task or a buffer is "
+        "related to",
         "relations",
         ("--task",),
     ),
@@ -43,5 +41,5 @@ PAGES = {
         ("--sort",),
         needs_cycles=False,
     ),
-    "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
+    "samples": Entry("estimates from samples and the exact numbers, for each line and reason", "samples"),
 }

@@ -63,7 +63,7 @@ def hidden_text(n: int) -> str:
 
 
 def missing_source(kernel: Kernel, sections: tuple[Section, ...]) -> str:
-    """What to do when there are no lines or no text to show; "" when there are."""
+    """Advice for the reader when there are no lines or no text to show; "" when there are."""
     if not any(section.path for section in sections):
         return "the code has no line information: see --page ptx or --page isa"
     if all(kernel.sources.get(section.path) is None for section in sections):

@@ -1,4 +1,4 @@
-"""The api page: what a program has called, what its copies moved, and where the calls stand."""
+"""The api page: the CUDA API calls of a program, the bytes that its copies moved, and the call sites."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -6,13 +6,12 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import Look, shown
+from gpuprof.report.terminal.styles import Look, remark, shown
 
 NO_CALLS = "no calls: only whole programs have them (gpuprof collect app.cu -- args)"
 MOST_PLACES = 50  # on a terminal
@@ -42,22 +41,22 @@ class Group(NamedTuple):
 
 
 def groups(calls: Sequence[ApiCall], key: Callable[[ApiCall], str]) -> list[Group]:
-    """By `key`, those that took longest first; calls whose key is "" are left out."""
-    found: dict[str, list[ApiCall]] = {}
+    """Calls grouped by `key`, longest total first; calls whose key is "" are left out."""
+    by_name: dict[str, list[ApiCall]] = {}
     for call in calls:
         if name := key(call):
-            found.setdefault(name, []).append(call)
-    made = [Group(name, tuple(those)) for name, those in found.items()]
+            by_name.setdefault(name, []).append(call)
+    made = [Group(name, tuple(group)) for name, group in by_name.items()]
     return sorted(made, key=lambda group: (-group.total_ns, group.name))
 
 
 def by_place(calls: Sequence[ApiCall]) -> list[Group]:
-    """Of one function at one line."""
+    """Groups of the calls of one function at one line."""
     return groups(calls, lambda call: f"{call.place}  {call.name}" if call.place else "")
 
 
 def time_text(nanoseconds: float, plain: bool) -> Text:
-    """In microseconds, or in nanoseconds for programs."""
+    """A duration in microseconds, or in nanoseconds in a pipe."""
     return Text(f"{nanoseconds:.0f}" if plain else f"{nanoseconds / 1000:,.1f}")
 
 

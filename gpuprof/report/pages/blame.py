@@ -7,8 +7,7 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.formats.csv import cell
-from gpuprof.report.formats.json import share
+from gpuprof.report.formats import cell, share
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, percent
 from gpuprof.report.pages.page_kind import Page, Request
@@ -30,11 +29,11 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
 
 def kernel_table(kernel: Kernel, look: Look, why_none: str) -> Iterator[Text]:
     mark = Text("# " if look.plain else "")
-    found, whole = entries(kernel), kernel.cost.warp_cycles
-    if not found:
+    all_entries, whole = entries(kernel), kernel.cost.warp_cycles
+    if not all_entries:
         yield from flow(mark, [why_none], look)
         return
-    rows = [entry for entry in found[:MOST_ROWS] if entry.cycles >= LEAST_SHARE * whole] or found[:1]
+    rows = [entry for entry in all_entries[:MOST_ROWS] if entry.cycles >= LEAST_SHARE * whole] or all_entries[:1]
 
     def cause(entry: Entry) -> Text:
         return Text("itself", DIM) if entry.is_own else Text(name_of(entry.cause, entry.cause_pc))
@@ -57,14 +56,14 @@ def kernel_table(kernel: Kernel, look: Look, why_none: str) -> Iterator[Text]:
         Column("source", lambda e: Text(shown(text_of(kernel, e.cause, e.cause_pc)), DIM), 2, left=True),
     ]
     yield from table(columns, rows, look)
-    hidden = found[len(rows) :]
+    hidden = all_entries[len(rows) :]
     if hidden:
         rest = percent(sum(entry.cycles for entry in hidden), whole)
         yield from flow(mark, [f"and {len(hidden)} more, together {rest}; --format csv shows all"], look)
 
 
 class EntryLine(NamedTuple):
-    """What a row of the CSV, or an object of the JSON, is made of."""
+    """A row of the CSV, or an object of the JSON."""
 
     entry: Entry
     kernel: Kernel

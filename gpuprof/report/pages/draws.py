@@ -1,5 +1,5 @@
-"""The draws page: what each draw did, how busy it kept the blocks of the pipeline, and which held it up; sums by pass
-and by command buffer.
+"""The draws page: the work of each draw, how busy the blocks of the pipeline were, and which was its bottleneck; sums
+by pass and by command buffer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -8,15 +8,13 @@ from rich.text import Text
 
 from gpuprof.base.wording import plural
 from gpuprof.chips.draw_units import MEMORIES, SHADER_STAGES
-from gpuprof.report.formats.csv import cell
-from gpuprof.report.formats.json_draws import draws_object
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, rounded
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Group, Work
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import Look, shown
+from gpuprof.report.terminal.styles import Look, remark, shown
 from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
@@ -90,14 +88,14 @@ def waves_text(work: Work, look: Look) -> str:
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield Text("")
-    found = report.draws
-    if not found.draws and not found.unfinished:
+    all_draws = report.draws
+    if not all_draws.draws and not all_draws.unfinished:
         yield from remark(NO_DRAWS, look)
         return
-    draws = in_order(found.draws, request.sort)
+    draws = in_order(all_draws.draws, request.sort)
     of_draws = [
         Column("draw", lambda row: Text(str(row.draw)), gap=0),
-        *columns_of_work([draw.work for draw in found.draws], look),
+        *columns_of_work([draw.work for draw in all_draws.draws], look),
         Column("changes", lambda row: Text(str(row.state_changes)), LAST),
         Column("pass", lambda row: Text(str(row.number_of_pass)), 2),
         Column("name", lambda row: Text(shown(row.name)), left=True),
@@ -105,10 +103,12 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from table(of_draws, draws[:MOST_DRAWS], look, LEAST_NAME)
     if len(draws) > MOST_DRAWS:
         yield from remark(f"{len(draws) - MOST_DRAWS:,} more draws (--format csv)", look)
-    if found.unfinished:
-        yield from remark(f"{plural(found.unfinished, 'more draw', 'more draws')} did not finish", look)
-    yield from group_table(found.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
-    yield from group_table(found.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look)
+    if all_draws.unfinished:
+        yield from remark(f"{plural(all_draws.unfinished, 'more draw', 'more draws')} did not finish", look)
+    yield from group_table(all_draws.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
+    yield from group_table(
+        all_draws.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look
+    )
     yield from remark(
         "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of "
         "L2 and DRAM: percent of the bytes that they could transfer",
@@ -130,8 +130,25 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
         yield from remark(f"{len(groups) - MOST_DRAWS:,} more (--format csv)", look)
 
 
+def time_values(work: Work) -> dict:
+    return {
+        "start_cycle": work.start_cycle,
+        "end_cycle": work.end_cycle,
+        "cycles": work.cycles,
+        "bottleneck": work.bottleneck or None,
+    }
+
+
+def fragment_values(work: Work) -> dict:
+    return {
+        "fragments": work.fragments,
+        "overdraw": rounded(work.overdraw),
+        "quad_efficiency": rounded(work.quad_efficiency),
+    }
+
+
 def work_values(work: Work) -> dict:
-    """As CSV has it; shares are 0 to 1, None for what is not known."""
+    """The columns of a work in CSV; shares are 0 to 1, None where a value is not known."""
     shares, blocked_shares = work.shares, work.blocked_shares
     busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
     blocked = {
@@ -139,14 +156,9 @@ def work_values(work: Work) -> dict:
     }
     most = {stage: waves.most for stage, waves in work.waves.items()}
     return {
-        "start_cycle": work.start_cycle,
-        "end_cycle": work.end_cycle,
-        "cycles": work.cycles,
-        "bottleneck": work.bottleneck or None,
+        **time_values(work),
         **work.counts,
-        "fragments": work.fragments,
-        "overdraw": rounded(work.overdraw),
-        "quad_efficiency": rounded(work.quad_efficiency),
+        **fragment_values(work),
         **busy,
         **blocked,
         **{f"{stage}_waves_in_flight": most.get(stage) for stage in SHADER_STAGES},
@@ -171,7 +183,7 @@ def values(draw: Draw) -> dict:
 
 
 def value_names() -> list[str]:
-    """What the values of a draw are called, also where there is none."""
+    """The names of a draw's values, also where there is no draw."""
     nothing = Work(None, None, dict.fromkeys(DRAW_COUNT_NAMES, 0), 1, {}, {}, {})
     return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 
@@ -190,7 +202,68 @@ def objects(kernel: Kernel, report: Report, request: Request) -> dict:
 
 
 def document(report: Report, request: Request) -> dict:
-    return draws_object(report, in_order(report.draws.draws, request.sort))
+    """Draws as JSON: entries next to the kernels, as a draw has several and a kernel is the shader of many.
+
+    {"draws": [draw + work], "passes": [group + work], "command_buffers": [group + work], "unfinished_draws": 0}
+    """
+    draws = report.draws
+    kernels = {launch.launch: kernel for kernel in report.kernels for launch in kernel.launches}
+    return {
+        "draws": [draw_object(draw, kernels) for draw in in_order(draws.draws, request.sort)],
+        "passes": [{"pass": group.draws[0].number_of_pass} | group_object(group) for group in draws.passes],
+        "command_buffers": [buffer_object(group) for group in draws.command_buffers],
+        "unfinished_draws": draws.unfinished,
+    }
+
+
+def draw_object(draw: Draw, kernels: dict[int, Kernel]) -> dict:
+    return {
+        "draw": draw.draw,
+        "name": draw.name,
+        "pass": draw.number_of_pass,
+        "command_buffer": draw.command_buffer or None,
+        "task": draw.task,
+        "target": dict(zip(("width", "height", "samples"), draw.extent, strict=True)),
+        "state_changes": draw.state_changes,
+        "drains": draw.drains,
+        "shaders": [
+            {"stage": stage, "kernel": kernels[launch].name, "symbol": kernels[launch].symbol, "launch": launch}
+            for launch, stage in sorted(draw.launches.items())
+            if launch in kernels
+        ],
+    } | work_object(draw.work)
+
+
+def buffer_object(group: Group) -> dict:
+    first = group.draws[0]
+    return {"command_buffer": first.command_buffer, "task": first.buffer_task} | group_object(group)
+
+
+def group_object(group: Group) -> dict:
+    """`draws`: the numbers of those that it has."""
+    return {"draws": [draw.draw for draw in group.draws]} | work_object(group.work)
+
+
+def work_object(work: Work) -> dict:
+    """A work in JSON. Shares are of the time, 0 to 1; null is unknown. A block that did nothing is left out."""
+    return {
+        **time_values(work),
+        **fragment_values(work),
+        "counts": work.counts,
+        "units": {
+            unit: {"busy_share": rounded(share), "blocked_share": rounded(work.blocked_shares[unit])}
+            for unit, share in work.shares.items()
+            if unit in work.busy
+        },
+        "stages": {
+            stage: {"waves": waves.number, "most_in_flight": waves.most, "full_share": rounded(work.shares.get(stage))}
+            for stage, waves in ((stage, work.waves[stage]) for stage in SHADER_STAGES if stage in work.waves)
+        },
+        "memory": {
+            memory.lower(): {"nbytes": nbytes, "share": rounded(work.memory_shares.get(memory))}
+            for memory, nbytes in work.nbytes.items()
+        },
+    }
 
 
 PAGE = Page(text, rows, objects, document)

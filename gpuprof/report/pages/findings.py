@@ -6,18 +6,17 @@ from rich.text import Text
 
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.findings import Found
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.traces import remark
 from gpuprof.report.terminal.columns import Column, Layout, layout, table
-from gpuprof.report.terminal.styles import WARM, Look, flow, shown
+from gpuprof.report.terminal.styles import WARM, Look, flow, remark, shown
 
-NOBODY_WATCHED = "nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck"
+NOT_CHECKED = "no checker was enabled: gpuprof collect --trace memcheck --trace racecheck"
 
 
-def place(report: Report, pc: int | None) -> tuple[str, int]:
+def location(report: Report, pc: int | None) -> tuple[str, int]:
     """File and line of an instruction; "" and 0 where they are not known."""
     for kernel in report.kernels:
         if pc in kernel.positions:
@@ -27,24 +26,24 @@ def place(report: Report, pc: int | None) -> tuple[str, int]:
 
 
 def kernel_of(report: Report, launch: int) -> str:
-    return next(kernel.name for kernel in report.kernels for each in kernel.launches if each.launch == launch)
+    return next(kernel.name for kernel in report.kernels for member in kernel.launches if member.launch == launch)
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     def where(pc: int | None) -> Text:
-        path, line = place(report, pc)
+        path, line = location(report, pc)
         return Text(shown(f"{base_name(path)}:{line}") if line else "-" if pc is None else f"{pc:#x}")
 
     def number(value: int | None) -> Text:
         return Text("-" if value is None else count(value, look.plain))
 
-    def memory(found: Found) -> Text:
-        holder = f"({found.allocation})" if found.allocation else ""
-        text = shown(f"{found.address:#x}{holder}") if found.address is not None else "-"
+    def memory(finding: Found) -> Text:
+        holder = f"({finding.allocation})" if finding.allocation else ""
+        text = shown(f"{finding.address:#x}{holder}") if finding.address is not None else "-"
         return Text(text.replace(" ", "_") if look.plain else text)
 
-    def severity(found: Found) -> Text:
-        return Text(found.severity, WARM if found.severity in ("error", "warning") else "")
+    def severity(finding: Found) -> Text:
+        return Text(finding.severity, WARM if finding.severity in ("error", "warning") else "")
 
     columns = [
         Column("severity", severity, left=True, gap=0),
@@ -68,15 +67,15 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from in_sentences(layout(said or columns, report.findings, look), report.findings)
     if not report.findings:
         yield from remark("no findings", look)
-    yield from remark(f"watched by {', '.join(report.watchers)}" if report.watchers else NOBODY_WATCHED, look)
+    yield from remark(f"watched by {', '.join(report.watchers)}" if report.watchers else NOT_CHECKED, look)
 
 
 def in_sentences(shape: Layout, findings: Sequence[Found]) -> Iterator[Text]:
     """Each finding's row, and below it what was found, in whole: a column would cut it."""
     yield shape.heading()
-    for found in findings:
-        yield shape.row(found)
-        yield from flow(Text("  "), [shown(found.text)], shape.look)
+    for finding in findings:
+        yield shape.row(finding)
+        yield from flow(Text("  "), [shown(finding.text)], shape.look)
     yield from shape.closing()
 
 
@@ -86,24 +85,24 @@ FIELDS = (
 )
 
 
-def facts(report: Report, found: Found) -> dict:
+def facts(report: Report, finding: Found) -> dict:
     """Everything about a finding, by FIELDS."""
-    path, line = place(report, found.pc)
-    other_path, other_line = place(report, found.other_pc)
+    path, line = location(report, finding.pc)
+    other_path, other_line = location(report, finding.other_pc)
     more = {"path": path, "line": line, "other_path": other_path, "other_line": other_line}
-    known = found._asdict() | more | {"kernel": kernel_of(report, found.launch)}
+    known = finding._asdict() | more | {"kernel": kernel_of(report, finding.launch)}
     return {name: known[name] for name in FIELDS}
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     yield FIELDS
-    for found in report.findings:
-        yield [cell(value) for value in facts(report, found).values()]
+    for finding in report.findings:
+        yield [cell(value) for value in facts(report, finding).values()]
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     launches = {launch.launch for launch in kernel.launches}
-    return {"found": [facts(report, found) for found in report.findings if found.launch in launches]}
+    return {"found": [facts(report, finding) for finding in report.findings if finding.launch in launches]}
 
 
 PAGE = Page(text, rows, objects)

@@ -9,7 +9,7 @@ from gpuprof.report.model import ChipFacts, Instruction
 
 
 class Intensity(NamedTuple):
-    """Of the basic blocks that a row's instructions are in."""
+    """Arithmetic and traffic of the basic blocks that a row's instructions are in."""
 
     operations: int  # arithmetic, of every precision but int
     nbytes: int  # of global memory
@@ -21,8 +21,8 @@ class Intensity(NamedTuple):
 
 
 def intensity_of(works: Sequence[BlockWork], instructions: Sequence[Instruction]) -> Intensity | None:
-    """None where no such block has run, or does arithmetic. `works` ascend; a block that has run is the last one that
-    begins before or at its instruction.
+    """The intensity of the instructions' blocks; None where none has run or does arithmetic. `works` ascend; a
+    block that has run is the last one that begins before or at its instruction.
     """
     starts = [work.pc for work in works]
     executed = [i.pc for i in instructions if i.cost.counters.inst_executed]

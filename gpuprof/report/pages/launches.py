@@ -5,15 +5,14 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.report.concurrency import overlaps
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Launch, Report
 from gpuprof.report.number_text import count, extent, rounded
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import launch_rates, top_text
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import WARM, Look, shown
-from gpuprof.report.totals import theoretical_occupancy
+from gpuprof.report.totals import overlaps, theoretical_occupancy
 
 
 class LaunchRow(NamedTuple):
@@ -70,9 +69,9 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         ]
     tops = {row.launch.launch: top_text(row.launch, report.chip, look.plain) for row in rows}
     if any(top != "-" for top in tops.values()):
-        at_due = next(place for place, column in enumerate(columns) if column.title == "due")
+        at_due = next(index for index, column in enumerate(columns) if column.title == "due")
         columns.insert(at_due, Column("of_peak", lambda r: Text(tops[r.launch.launch]), 9, left=True))
-    at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
+    at_stream = next(index for index, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):
         columns.insert(
             at_stream + 1, Column("dependent", lambda r: Text("yes" if r.launch.metrics.get("dependent") else "-"), 14)
@@ -101,16 +100,16 @@ FACTS = (
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     """A row per launch: the table's columns, then every metric, share of a peak and precision that any launch has."""
-    found = launch_rows(report)
-    metrics = sorted({metric for row in found for metric in row.launch.metrics} - {"registers"})
-    rates = [launch_rates(row.launch, report.chip) for row in found]
-    columns = list(dict.fromkeys(name for each in rates for name in each))
+    table_rows = launch_rows(report)
+    metrics = sorted({metric for row in table_rows for metric in row.launch.metrics} - {"registers"})
+    rates = [launch_rates(row.launch, report.chip) for row in table_rows]
+    columns = list(dict.fromkeys(name for row_rates in rates for name in row_rates))
     yield [*FACTS, "registers", "theoretical_occupancy", *metrics, *columns, "sampler"]
-    for (launch, kernel), each in zip(found, rates, strict=True):
+    for (launch, kernel), row_rates in zip(table_rows, rates, strict=True):
         facts = (getattr(launch, name) for name in FACTS)
         occupancy = rounded(theoretical_occupancy(launch, report.chip))
         measured = (launch.metrics.get(metric) for metric in metrics)
-        used = (each.get(name) for name in columns)
+        used = (row_rates.get(name) for name in columns)
         yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, *used, own_registers(launch)))]
 
 

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.estimates import Scale, scale_of
-from gpuprof.report.formats.json import cost_object
+from gpuprof.report.formats import cost_object
 from gpuprof.report.model import Kernel, Report, Row, Section
 from gpuprof.report.pages.annotate import kernel_listing
 from gpuprof.report.pages.intensity import intensity_of
@@ -66,22 +66,22 @@ def section_object(section: Section, kernel: Kernel, scale: Scale, report: Repor
 
 
 def row_object(row: Row, kernel: Kernel, scale: Scale, report: Report, is_isa: bool) -> dict:
-    found: dict[str, object] = {"address" if is_isa else "line": row.number, "text": row.text}
+    values: dict[str, object] = {"address" if is_isa else "line": row.number, "text": row.text}
     if is_isa:
         inner = row.instructions[0].positions[0]
-        found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
+        values |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
     else:
-        found["addresses"] = [i.pc for i in row.instructions]
-    found |= cost_object(row.cost, kernel.cost, scale, report)
+        values["addresses"] = [i.pc for i in row.instructions]
+    values |= cost_object(row.cost, kernel.cost, scale, report)
     if waits := stalls_of(row, report.vocabulary):
-        found["stalls"] = waits
+        values["stalls"] = waits
     if kernel.blames:
-        found["attributed_cycles"] = attributed(kernel, row)
+        values["attributed_cycles"] = attributed(kernel, row)
     if intensity := intensity_of(kernel.works, row.instructions):
-        found["intensity"] = intensity._asdict()
+        values["intensity"] = intensity._asdict()
     if row.inclusive != row.cost:
-        found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
-    return found
+        values["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
+    return values
 
 
 PAGE = Page(text, rows, objects)

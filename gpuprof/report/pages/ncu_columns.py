@@ -11,8 +11,7 @@ from gpuprof.correlate.counts import Counters
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.estimates import Estimate, Scale
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import Estimate, Scale, wilson
 from gpuprof.report.model import SELECTED, Cost, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.waits import joined
@@ -60,17 +59,17 @@ def counter(name: str) -> Callable[[Line], object]:
 
 
 def n_stalls(row: Row) -> int:
-    return sum(some.stalls for some in joined(row.instructions).values())
+    return sum(stalls.stalls for stalls in joined(row.instructions).values())
 
 
 def longest_stall(row: Row) -> int:
-    return max((some.longest_cycles for some in joined(row.instructions).values()), default=0)
+    return max((stalls.longest_cycles for stalls in joined(row.instructions).values()), default=0)
 
 
 def operations_per_byte(line: Line) -> object:
-    """Empty where nobody counted, or nothing was counted."""
-    found = intensity_of(line.kernel.works, line.row.instructions)
-    return ratio(found.operations, found.nbytes) if found else ""
+    """Operations per byte; empty where none were counted."""
+    intensity = intensity_of(line.kernel.works, line.row.instructions)
+    return ratio(intensity.operations, intensity.nbytes) if intensity else ""
 
 
 def reason_of(column: str) -> int:
@@ -107,7 +106,7 @@ def estimated(field: Callable[[Estimate], float]) -> Callable[[Line], object]:
     return lambda line: round(field(line.scale.estimate(line.row.cost)), 6) if line.scale.whole else ""
 
 
-# stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
+# stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it is one of ours.
 NCU_REASONS = tuple(sorted(column for column in COLUMNS if column != "stall_gmma"))
 
 NCU_FACTS = (
@@ -183,9 +182,9 @@ def term_columns(
     vocabulary: Vocabulary, ending: str, numbers: Callable[[Cost], Sequence[int]], when: Callable
 ) -> Iterator[CsvColumn]:
     """A column per term, in the place of Nsight Compute's per reason."""
-    for place in vocabulary.numbers():
+    for number in vocabulary.numbers():
         yield CsvColumn(
-            vocabulary.word(place) + ending, when(lambda cost, place=place: vocabulary.merged(numbers(cost))[place])
+            vocabulary.word(number) + ending, when(lambda cost, number=number: vocabulary.merged(numbers(cost))[number])
         )
 
 

@@ -14,8 +14,7 @@ from gpuprof.report.number_text import count, percent
 from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column
-from gpuprof.report.terminal.styles import DIM, HOT, WARM, Look, shown
-from gpuprof.report.terminal.syntax import coloured
+from gpuprof.report.terminal.styles import DIM, HOT, WARM, Look, coloured, shown
 from gpuprof.report.warp_ends import attributed
 
 BAR_CELLS = 8
@@ -39,7 +38,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class Cells:
-    """What the cells of one listing need besides the row; a method per column."""
+    """The cells of one listing, a method per column, and what they need in addition to the row."""
 
     listing: str  # "source", "ptx", "isa"
     whole: Cost  # the kernel's
@@ -125,15 +124,15 @@ class Cells:
 
     def intensity(self, view: View) -> Text:
         """Operations a byte of the blocks that the row is in: the further below the chip's ridge, the hotter."""
-        found = intensity_of(self.kernel.works, view.row.instructions)
-        if found is None:
+        measured = intensity_of(self.kernel.works, view.row.instructions)
+        if measured is None:
             return Text("")
-        value = found.operations_per_byte
+        value = measured.operations_per_byte
         heats = [style for part, style in HEATS if self.ridge and value < part * self.ridge]
         return Text(f"{value:.3g}", DIM if view.nested else heats[0] if heats else "")
 
     def position(self, view: View) -> Text:
-        """Where an instruction, or the first one of a PTX line, comes from."""
+        """The source line of an instruction, or of the first one of a PTX line."""
         places = [p for i in view.row.instructions[:1] for p in i.positions[:1] if p.line]
         return Text(f"{shown(base_name(places[0].path))}:{places[0].line}" if places else "", DIM)
 

@@ -28,8 +28,8 @@ def nothing(report: Report, request: Request) -> dict:
 class Page(NamedTuple):
     text: Callable[[Report, Look, Request], Iterator[Text]]  # the lines below the header
     rows: Callable[[Report, Request], Iterator[Sequence[object]]]  # of the CSV, with its headings
-    objects: Callable[[Kernel, Report, Request], dict]  # what a kernel's JSON object has on this page alone
-    document: Callable[[Report, Request], dict] = nothing  # ... and what stands beside the kernels
+    objects: Callable[[Kernel, Report, Request], dict]  # what a kernel's JSON object has only on this page
+    document: Callable[[Report, Request], dict] = nothing  # ... and the document's entries next to the kernels
 
 
 def load(name: str) -> Page:

@@ -1,10 +1,9 @@
-"""Throughput on pages: each resource's rate beside its peak, and what limits; as lines, as rows and as objects."""
+"""Throughput on pages: each resource's rate and its peak, and the limit; as lines, as rows and as objects."""
 
 from collections.abc import Iterator
 
 from gpuprof.base.wording import plural
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.concurrency import overlaps
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report
 from gpuprof.report.number_text import percent, rounded
 from gpuprof.report.terminal.styles import Look
@@ -19,24 +18,25 @@ from gpuprof.report.throughput import (
     roofline,
     throughput,
 )
+from gpuprof.report.totals import overlaps
 
 UNIT_NAMES = {"GB/s": "gbytes_per_s", "GFLOP/s": "gflop_per_s", "GOP/s": "gop_per_s", "IPC": "ipc", "pipes": "pipes"}
 
 
 def throughput_facts(kernel: Kernel, report: Report, look: Look, before_cells: int) -> Iterator[tuple[str, list[str]]]:
-    """Labels and values for the summary, which stand behind `before_cells`; nothing where no launch has ended or the
+    """Labels and values for the summary, which follow `before_cells` cells; nothing where no launch has ended or the
     chip is not known.
     """
-    found = throughput(kernel.launches, report.chip)
-    for index, parts in enumerate(use_parts(found, None if look.width is None else look.width - before_cells)):
+    used = throughput(kernel.launches, report.chip)
+    for index, parts in enumerate(use_parts(used, None if look.width is None else look.width - before_cells)):
         yield "throughput" if index == 0 or look.plain else "", parts
     if limits := limit_of(kernel, report.chip):
-        yield "limits", [*limit_facts(limits, found, kernel, report), *time_notes(found, kernel, report)]
+        yield "limits", [*limit_facts(limits, used, kernel, report), *time_notes(used, kernel, report)]
 
 
-def use_parts(found: Throughput, room: int | None) -> list[list[str]]:
-    """In columns where these have room, else in sentences that may be broken."""
-    lines = use_lines(found)
+def use_parts(used: Throughput, room: int | None) -> list[list[str]]:
+    """The uses in columns where these fit, else in sentences that may be broken."""
+    lines = use_lines(used)
     if room is None or max(map(len, lines), default=0) <= room:
         return [[line] for line in lines]
     return [
@@ -44,15 +44,15 @@ def use_parts(found: Throughput, room: int | None) -> list[list[str]]:
             f"{use.resource.label} {percent(use.share, 1)}",
             f"{rate_text(use.achieved)} of {rate_text(use.peak)} {use.resource.unit}",
         ]
-        for use in found.uses
+        for use in used.uses
     ]
 
 
-def use_lines(found: Throughput) -> list[str]:
+def use_lines(used: Throughput) -> list[str]:
     """ "DRAM        1,482 of 1,776 GB/s     83.4%", in columns."""
     cells = [
         (use.resource.label, rate_text(use.achieved), rate_text(use.peak), use.resource.unit, percent(use.share, 1))
-        for use in found.uses
+        for use in used.uses
     ]
     label, achieved, peak, unit, share = (
         (max(map(len, column)) for column in zip(*cells, strict=True)) if cells else (0,) * 5
@@ -70,10 +70,10 @@ def rate_text(rate: float) -> str:
     return f"{rate:.1f}" if rate >= 10 else f"{rate:.2f}" if rate >= 0.1 else f"{rate:.2g}"
 
 
-def limit_facts(limits: Limit, found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
-    """What limits first, then what speaks for it. The lines above have the shares of the peaks, and the occupancy."""
+def limit_facts(limits: Limit, used: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
+    """The limit first, then the evidence for it. The lines above have the shares of the peaks, and the occupancy."""
     top = f"{limits.use.resource.noun}, {percent(limits.use.share, 1)} of the peak"
-    active = active_fact(found, kernel, report.chip)
+    active = active_fact(used, kernel, report.chip)
     waiting = [] if limits.reason is None else [waiting_fact(limits.reason, kernel, report)]
     if limits.kind == "bound":
         yield top
@@ -95,21 +95,21 @@ def waiting_fact(reason: int, kernel: Kernel, report: Report) -> str:
     return f"{share} of the waiting is {report.vocabulary.word(reason)}"
 
 
-def active_fact(found: Throughput, kernel: Kernel, chip: ChipFacts) -> str:
+def active_fact(used: Throughput, kernel: Kernel, chip: ChipFacts) -> str:
     """How full the GPU was; "" where that is not known."""
-    active = active_share(kernel, chip, found.cycles)
+    active = active_share(kernel, chip, used.cycles)
     if active is None:
         return ""
     is_shared = any(overlaps([launch for launch in kernel.launches if launch.complete]).values())
     return f"SMs active {'at most ' * is_shared}{percent(active, 1)} of the time"
 
 
-def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
-    """What the time is, where that is not plain."""
-    if found.left_out:
-        yield f"without {plural(found.left_out, 'launch', 'launches')} that did not finish"
+def time_notes(used: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
+    """Notes on the time that the rates are of, where it is not simply the sum of all launches."""
+    if used.left_out:
+        yield f"without {plural(used.left_out, 'launch', 'launches')} that did not finish"
     own = overlaps([launch for launch in kernel.launches if launch.complete])
-    all_launches = overlaps([launch for each in report.kernels for launch in each.launches if launch.complete])
+    all_launches = overlaps([launch for other in report.kernels for launch in other.launches if launch.complete])
     if any(own.values()):
         yield "time in which several launches ran counts once"
     if any(all_launches[number] > n for number, n in own.items()):
@@ -118,8 +118,8 @@ def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[st
 
 def throughput_rows(kernel: Kernel, chip: ChipFacts) -> Iterator[tuple[str, object]]:
     """Facts of the summary's CSV."""
-    found = throughput(kernel.launches, chip)
-    for use in found.uses:
+    used = throughput(kernel.launches, chip)
+    for use in used.uses:
         name, unit = use.resource.name, UNIT_NAMES[use.resource.unit]
         yield f"throughput.{name}.{unit}", rounded(use.achieved)
         yield f"throughput.{name}.peak_{unit}", rounded(use.peak)
@@ -147,14 +147,14 @@ def launch_rates(launch: Launch, chip: ChipFacts) -> dict[str, object]:
 
 def throughput_object(launches: tuple[Launch, ...], chip: ChipFacts) -> dict:
     """For JSON: of a kernel or of one launch."""
-    found = throughput(launches, chip)
+    used = throughput(launches, chip)
     return {
-        "cycles": found.cycles,
-        "launches": found.launches,
-        "launches_left_out": found.left_out,
+        "cycles": used.cycles,
+        "launches": used.launches,
+        "launches_left_out": used.left_out,
         "operations": operations(launches),
-        "resources": [use_object(use) for use in found.uses],
-        "roofline": [roof_object(roof) for roof in roofline(found)],
+        "resources": [use_object(use) for use in used.uses],
+        "roofline": [roof_object(roof) for roof in roofline(used)],
     }
 
 

@@ -1,20 +1,20 @@
-"""The relations page: which task made what for which, what nobody needed, and what could run at the same time."""
+"""The relations page: data flow between tasks, unused data, and launches that could overlap."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark, whole_cycles
+from gpuprof.report.pages.tasks import whole_cycles
 from gpuprof.report.tasks.read_tasks import TaskReport
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, Look, fitted, shown
+from gpuprof.report.terminal.styles import BOLD, Look, fitted, remark, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
-ONLY_CHOSEN = "only relations of the launches asked for, and of the tasks that they are parts of"
+ONLY_CHOSEN = "only relations of the requested launches, and of the tasks that they are parts of"
 NOT_OBSERVED = "which bytes each task reads and writes was not noted: collect without --no-accesses"
 
 
@@ -126,9 +126,9 @@ TOUCH = ("task", "name", "is_write", "nbytes", "first", "end", "is_exact")
 
 
 def of_chosen(related: TaskReport, look: Look) -> Iterator[Text]:
-    for title, found in related.neighbours:
-        yield from titled(shown(title), found, look, neighbour_columns(look))
-        if not found:
+    for title, items in related.neighbours:
+        yield from titled(shown(title), items, look, neighbour_columns(look))
+        if not items:
             yield from remark(f"{shown(title)} is related to nothing", look)
     for title, touches in related.touches:
         yield from titled(shown(title), touches, look, touch_columns(look))
@@ -141,25 +141,25 @@ def tables(report: Report) -> Iterator[tuple[str, Sequence[str], Sequence]]:
     yield "relations", FLOW, related.flows
     yield "not needed", WASTE, related.waste
     yield "could run at the same time", ("source", "target", "kind", "bound_cycles"), related.pairs
-    for title, found in related.neighbours:
-        yield title, NEIGHBOUR, found
+    for title, items in related.neighbours:
+        yield title, NEIGHBOUR, items
     for title, touches in related.touches:
         yield title, TOUCH, touches
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    for title, names, found in tables(report):
-        if found or (title == "relations" and request.task is None):
+    for title, names, items in tables(report):
+        if items or (title == "relations" and request.task is None):
             yield ["Table", cell(title)]
             yield list(names)
-            for row in found:
+            for row in items:
                 yield [cell(getattr(row, name)) for name in names]
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     """The same of each kernel: relations are the whole program's."""
-    found = {title: [row._asdict() for row in rows_] for title, _, rows_ in tables(report)}
-    return {"relations": found | {"path": report.tasks.path._asdict()}}
+    by_title = {title: [row._asdict() for row in rows_] for title, _, rows_ in tables(report)}
+    return {"relations": by_title | {"path": report.tasks.path._asdict()}}
 
 
 PAGE = Page(text, rows, objects)

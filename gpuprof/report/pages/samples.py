@@ -1,4 +1,4 @@
-"""The samples page: what the samples estimate beside what is exact, for each line, or instruction, and reason."""
+"""The samples page: estimates from samples and the exact numbers, for each line, or instruction, and reason."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -10,17 +10,17 @@ from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Cost, Header, Kernel, Report
 from gpuprof.report.number_text import count, rounded
-from gpuprof.report.pages.advice import finding_lines
 from gpuprof.report.pages.page_kind import Page, Request
+from gpuprof.report.pages.summary import finding_lines
 from gpuprof.report.sections import select_lines, source_sections
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.triage.kernel_rules import findings
 
-LEAST_SHARE = 0.005  # exact or estimated: what is less is in CSV and JSON alone
+LEAST_SHARE = 0.005  # exact or estimated; smaller ones are only in CSV and JSON
 OWN_RULES = ("sampling", "sampled_beside_exact", "too_thin", "in_step")
 
 Lines = tuple[int, int] | None
@@ -45,14 +45,14 @@ def charges(kernel: Kernel, by_instruction: bool, vocabulary: Vocabulary, lines:
     """The charges of every line, or instruction, with a sample or a cycle; largest first, by exact cycles where there
     are any.
     """
-    scale, found = scale_of(kernel), []
+    scale, all_charges = scale_of(kernel), []
     for section in select_lines(source_sections(kernel), *lines) if lines else source_sections(kernel):
         for row in section.rows:
             name = f"{base_name(section.path)}:{row.number}" if row.number else "(no line)"
             parts = [(i.pc, i.cost) for i in row.instructions] if by_instruction else [(0, row.cost)]
             for pc, cost in parts:
-                found += charges_of(name, section.path, row.number, pc, cost, scale, vocabulary)
-    return sorted(found, key=lambda c: (-c.cycles, -c.weight, -c.samples, c.path, c.line, c.address, c.reason))
+                all_charges += charges_of(name, section.path, row.number, pc, cost, scale, vocabulary)
+    return sorted(all_charges, key=lambda c: (-c.cycles, -c.weight, -c.samples, c.path, c.line, c.address, c.reason))
 
 
 def charges_of(
@@ -168,11 +168,11 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     scale = scale_of(kernel)
-    found = charges(kernel, True, report.vocabulary, request.lines)
+    estimates = charges(kernel, True, report.vocabulary, request.lines)
     return {
         "weighted": scale.weighted,
         "effective_samples": round(scale.effective, 3),
-        "estimates": [{name: value(charge) for _, name, value in FIELDS} for charge in found],
+        "estimates": [{name: value(charge) for _, name, value in FIELDS} for charge in estimates],
     }
 
 

@@ -53,24 +53,24 @@ def kernel_text(kernel: Kernel, look: Look, isa: bool) -> Iterator[Text]:
     if not waits:
         yield clipped(Text(f"{mark}no stall was recorded" + ("; collect again" if stalled else "")), look)
         return
-    worth = [some for some in waits if some.cycles >= LEAST_SHARE * stalled][:MOST_ROWS] or waits[:1]
+    worth = [wait for wait in waits if wait.cycles >= LEAST_SHARE * stalled][:MOST_ROWS] or waits[:1]
     yield from table(columns_for(worth, stalled, look, isa), worth, look, LEAST_CODE_CELLS)
     if len(worth) < len(waits):
-        rest = percent(stalled - sum(some.cycles for some in worth), stalled)
+        rest = percent(stalled - sum(wait.cycles for wait in worth), stalled)
         yield clipped(Text(f"{mark}left out: {len(waits) - len(worth)} more, {rest} together", DIM), look)
 
 
 def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list[Column]:
-    def place(some: Waits) -> Text:
+    def location(wait: Waits) -> Text:
         if isa:
-            return Text(f"{some.row.number:#x}", DIM)
-        return Text(f"{shown(base_name(some.path))}:{some.row.number}" if some.row.number else "-")
+            return Text(f"{wait.row.number:#x}", DIM)
+        return Text(f"{shown(base_name(wait.path))}:{wait.row.number}" if wait.row.number else "-")
 
-    def reason(some: Waits) -> Text:
+    def reason(wait: Waits) -> Text:
         word = look.vocabulary.word if look.plain else look.vocabulary.short
-        return Text(word(some.stalls.reason), look.of_reason(NAMES[some.stalls.reason]))
+        return Text(word(wait.stalls.reason), look.of_reason(NAMES[wait.stalls.reason]))
 
-    n_bins = max([LEAST_BINS, *(some.stalls.lengths[-1][0].bit_length() for some in waits if some.stalls.lengths)])
+    n_bins = max([LEAST_BINS, *(wait.stalls.lengths[-1][0].bit_length() for wait in waits if wait.stalls.lengths)])
     return [
         Column("share", lambda w: Text(percent(w.cycles, stalled)), gap=0),
         Column("reason", reason, left=True),
@@ -85,7 +85,7 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
             name="cycles:stalls",
         ),
         Column("kind", lambda w: Text(w.kind.replace(" ", "-") if look.plain else w.kind), 4, left=True),
-        Column("address" if isa else "line", place, left=True),
+        Column("address" if isa else "line", location, left=True),
         Column("instruction" if isa else "source", lambda w: Text(shown(w.row.text).strip(), DIM), 1, left=True),
     ]
 

@@ -4,24 +4,24 @@ first.
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.concurrency import span_fact
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
 from gpuprof.report.number_text import count, duration, extent, grouped, nbytes, percent
-from gpuprof.report.pages.advice import finding_lines
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, clipped, flow, shown
-from gpuprof.report.totals import Totals, totals
+from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, clipped, flow, shown, wrapped
+from gpuprof.report.totals import Totals, span_fact, totals
+from gpuprof.report.triage.findings import Finding
 from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
 from gpuprof.report.warp_ends import most_waited_for
@@ -213,10 +213,10 @@ def length_facts(kernel: Kernel, look: Look) -> list[str]:
 
 def waited_facts(kernel: Kernel) -> list[str | Text]:
     """The line that others wait for most, where it is worth a line."""
-    found = most_waited_for(kernel)
-    if not found or found[1] < LEAST_WAITED_SHARE * kernel.cost.warp_cycles:
+    longest = most_waited_for(kernel)
+    if not longest or longest[1] < LEAST_WAITED_SHARE * kernel.cost.warp_cycles:
         return []
-    place, cycles, how, text = found
+    place, cycles, how, text = longest
     return [Text(f"{percent(cycles, kernel.cost.warp_cycles):>5}  {place}  ({how})  ").append(shown(text), DIM)]
 
 
@@ -225,6 +225,18 @@ def hot_rows(kernel: Kernel) -> list[tuple[str, Row]]:
     sections = source_sections(kernel)
     paths = {id(row): section.path for section in sections for row in section.rows}
     return [(base_name(paths[id(row)]), row) for row in hottest(sections) if row.number]
+
+
+def finding_lines(number: int, finding: Finding, look: Look) -> Iterator[Text]:
+    """A finding as a numbered sentence."""
+    next_step = f" (gpuprof explain {finding.explain})" if finding.explain else ""
+    text = shown(finding.text) + next_step
+    if look.width is None:
+        yield Text(f"# {number}. {text}")
+        return
+    first, rest = ("# " if look.plain else "  ") + f"{number}. ", ("# " if look.plain else "  ") + "   "
+    for index, part in enumerate(wrapped(text, max(look.width - cell_len(first), 10))):
+        yield clipped(Text().append(first if index == 0 else rest, DIM).append(part), look)
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
@@ -253,7 +265,7 @@ def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:
 
 def by_term(name: str, per_reason: Sequence[int], vocabulary: Vocabulary) -> Iterator[tuple[str, int]]:
     merged = vocabulary.merged(per_reason)
-    return ((f"{name}.{vocabulary.word(place)}", merged[place]) for place in vocabulary.numbers())
+    return ((f"{name}.{vocabulary.word(number)}", merged[number]) for number in vocabulary.numbers())
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:

@@ -5,25 +5,17 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.correlate.tasks.task_queries import Tasks
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, percent
-from gpuprof.report.pages.advice import wrapped
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import DIM, Look, shown
+from gpuprof.report.terminal.styles import Look, remark, shown
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 
-ONLY_CHOSEN = "only tasks of the launches asked for, and those that they are parts of, which have all of their time"
-
-
-def remark(words: str, look: Look) -> Iterator[Text]:
-    """In a pipe lines that start with #."""
-    first = "# " if look.plain else ""
-    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
-        yield Text(first + line, DIM)
+ONLY_CHOSEN = "only tasks of the requested launches, and those that they are parts of, which have all of their time"
 
 
 def begin(tasks: Tasks, node: Node) -> int:
@@ -46,7 +38,7 @@ def label(tasks: Tasks, node: Node) -> str:
 
 
 def whole_cycles(tasks: Tasks) -> int:
-    """From the first begin to the last end."""
+    """The time from the first begin to the last end."""
     begins, ends = tasks.columns["begin_cycle"], tasks.columns["end_cycle"]
     known = begins >= 0
     return int(ends[known].max() - begins[known].min()) if known.any() else 0
@@ -87,8 +79,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
 def task_values(tasks: Tasks, place: int) -> dict:
     """A task as CSV and JSON have it; None for what it has not."""
     numbers = {name: tasks.value(name, place) for name in HEADINGS if name in tasks.columns and name not in WORDS}
-    found = {name: None if value < 0 else value for name, value in numbers.items()}
-    return found | {"kind": tasks.kind(place), "name": tasks.name(place), "row": tasks.row(place)}
+    known = {name: None if value < 0 else value for name, value in numbers.items()}
+    return known | {"kind": tasks.kind(place), "name": tasks.name(place), "row": tasks.row(place)}
 
 
 WORDS = ("kind", "name", "row")

@@ -7,15 +7,15 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.number_text import grouped
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, remark, task_values
+from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, task_values
 from gpuprof.report.tasks import task_activity
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node, TaskReport
 from gpuprof.report.tasks.timeline_lanes import Lane, in_parts
-from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, remark, shown
 
 PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
@@ -49,7 +49,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
             yield fitted(Text(shown(row), BOLD), width, look)
         name = fitted(Text("  " * node.depth + label(related.tasks, node)), names, look)
         name.append(" " * (names - cell_len(name.plain) + 1))
-        on_path = any(related.tasks.value("task", each) in critical for each in node.places)
+        on_path = any(related.tasks.value("task", index) in critical for index in node.places)
         bar = bars(related, node, first, last, room, critical)
         yield name.append(bar, HOT if on_path else "")
     yield from strips(related, report.chip.sms, first, last, names, room, look)
@@ -111,7 +111,7 @@ def strips(
 
 def pipeline(lanes: Sequence[Lane], first: int, last: int, names: int, room: int, look: Look) -> Iterator[Text]:
     """A line for each block of the graphics pipeline: tenths of the time that a unit was at work, of the most waves of
-    a shader stage that were in flight; nothing where nobody drew.
+    a shader stage that were in flight; nothing where there are no draws.
     """
     for lane in lanes if last > first else ():
         amounts = in_parts(lane, first, last, room)

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.correlate.trace_tables import Traced
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
-from gpuprof.report.pages.advice import wrapped
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, DIM, Look, shown
+from gpuprof.report.terminal.styles import BOLD, Look, remark, shown
 
 ADDRESSES = ("pc", "address")  # names of columns, or their last words
 MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all
@@ -37,13 +36,6 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from table(columns_of(traced, look.plain), traced.rows[:MOST_ROWS], look)
         if len(traced.rows) > MOST_ROWS:
             yield from remark(f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)", look)
-
-
-def remark(words: str, look: Look) -> Iterator[Text]:
-    """In a pipe lines that start with #."""
-    first = "# " if look.plain else ""
-    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
-        yield Text(first + line, DIM)
 
 
 def name_of(traced: Traced) -> str:
@@ -74,18 +66,21 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
 
 
 def is_address(name: str) -> bool:
-    """Of code or of memory: shown in hexadecimal, and -1 as none."""
-    return name in ADDRESSES or name.endswith(tuple(f"_{each}" for each in ADDRESSES))
+    """True for an address of code or of memory: it is shown in hexadecimal, and -1 as none."""
+    return name in ADDRESSES or name.endswith(tuple(f"_{address}" for address in ADDRESSES))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    """What tables there are; then each under its name and its heading, with units."""
+    """The list of the tables; then each under its name and its heading, with units."""
     yield ["Table", "Rows", "Columns", "Holds"]
     for traced in report.traces:
         yield [name_of(traced), len(traced.rows), len(traced.table.columns), cell(traced.table.text)]
     for traced in report.traces:
         yield ["Table", name_of(traced)]
-        yield ["launch", *(f"{each.name} ({each.unit})" if each.unit else each.name for each in traced.table.columns)]
+        yield [
+            "launch",
+            *(f"{column.name} ({column.unit})" if column.unit else column.name for column in traced.table.columns),
+        ]
         for row in traced.rows:
             yield [cell(value) for value in row]
 

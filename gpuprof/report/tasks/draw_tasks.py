@@ -1,4 +1,4 @@
-"""Draws, and groups of them: what they did, how busy they kept each block of the pipeline, and which held them up."""
+"""Draws, and groups of them: their work, how busy each block of the pipeline was, and which was the bottleneck."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ BLOCKS = (
 
 class Shaders(NamedTuple):
     """Launches of draws' shaders: those of some draws, as ranges of both ends, and of some stages; all where there are
-    none of these. `text`: how they were asked for.
+    none of these. `text`: the option that names them.
     """
 
     text: str
@@ -37,7 +37,7 @@ Amount = TypeVar("Amount", int, float)
 
 
 class Waves(NamedTuple):
-    """Of one stage. `cycles`: sum of their times; `most`: so many were in flight at a time."""
+    """The waves of one stage. `cycles`: sum of their times; `most`: the most that were in flight at a time."""
 
     number: int
     cycles: int
@@ -47,7 +47,7 @@ class Waves(NamedTuple):
 class Work(NamedTuple):
     """A draw, or a group. start_cycle, end_cycle: None where no time is known. `busy` and `blocked`: cycles of
     fixed-function units; `waves`: by stage. `nbytes`: that units and shaders read and wrote in each of MEMORIES;
-    `most_nbytes`: the most that these transfer in a cycle. Both are empty where nobody knows.
+    `most_nbytes`: the most that these transfer in a cycle. Both are empty where unknown.
     """
 
     start_cycle: int | None
@@ -100,7 +100,7 @@ class Work(NamedTuple):
 
     @property
     def memory_shares(self) -> dict[str, float]:
-        """What was read and written, of all that each of MEMORIES could have transferred in the time."""
+        """Bytes read and written, as a share of those that each of MEMORIES could have transferred in the time."""
         most = {name: per_cycle * self.cycles for name, per_cycle in self.most_nbytes.items()} if self.cycles else {}
         return {name: self.nbytes[name] / most[name] for name in MEMORIES if name in self.nbytes and most.get(name)}
 
@@ -151,13 +151,13 @@ NO_DRAWS = Draws()
 
 
 def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -> Draws:
-    """Those of which a shader's launch is among these; None: all, also those that launched none."""
+    """The draws that have a shader's launch among `launches`; None: all, also those that launched none."""
     by_draw: dict[int, dict[int, str]] = {}
     for draw, launch, stage in database.execute("SELECT draw, launch, stage FROM draw_launches"):
         by_draw.setdefault(draw, {})[launch] = stage
-    there = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
+    recorded = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
     chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own.keys() & launches}
-    _list(database, there if launches is None else chosen & there)
+    _list(database, recorded if launches is None else chosen & recorded)
     busy, blocked = _units(database)
     waves, nbytes, most_nbytes = _waves(database, "d.draw"), _nbytes(database), _most_nbytes(database)
     names = (
@@ -177,16 +177,16 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
             *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),
             *(nbytes.get(draw, {}), most_nbytes),
         )
-        place = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
-        draws.append(Draw(*place, by_draw.get(draw, {}), work))
+        identity = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
+        draws.append(Draw(*identity, by_draw.get(draw, {}), work))
     passes = _groups(draws, lambda draw: draw.number_of_pass, _waves(database, "d.pass"))
     in_buffers = [draw for draw in draws if draw.buffer_task is not None]
     buffers = _groups(in_buffers, lambda draw: draw.buffer_task, _waves(database, "d.command_buffer"))
-    return Draws(tuple(draws), passes, buffers, len(chosen - there))
+    return Draws(tuple(draws), passes, buffers, len(chosen - recorded))
 
 
 def _list(database: sqlite3.Connection, draws: Iterable[int]) -> None:
-    """Lists draws beside the file, which is not written to."""
+    """Lists draws in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.draws_shown")
     database.execute("CREATE TEMP TABLE draws_shown (draw INTEGER PRIMARY KEY)")
@@ -223,14 +223,14 @@ def _nbytes(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
 
 
 def _most_nbytes(database: sqlite3.Connection) -> dict[str, float]:
-    """Of the chip that the draws were timed on, as far as it is known."""
+    """The most bytes per cycle of the chip that the draws were timed on, for those of MEMORIES that are known."""
     row = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
     return most_nbytes(json.loads(row[0]) or {}) if row else {}
 
 
 def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str, Waves]]:
-    """By what `group` is of a draw `d`, and stage. A wave that ends in the cycle in which another begins is not in
-    flight with it.
+    """Waves by the value of `group`, an expression over a draw `d`, and by stage. A wave that ends in the
+    cycle in which another begins is not in flight with it.
     """
     query = f"""
         WITH steps AS (
@@ -244,10 +244,10 @@ def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str,
         )
         SELECT key, stage, SUM(step = 1), SUM(-step * cycle), MAX(number) FROM flights GROUP BY key, stage
     """
-    found: dict[Hashable, dict[str, Waves]] = {}
+    by_key: dict[Hashable, dict[str, Waves]] = {}
     for key, stage, *numbers in database.execute(query):
-        found.setdefault(key, {})[stage] = Waves(*numbers)
-    return found
+        by_key.setdefault(key, {})[stage] = Waves(*numbers)
+    return by_key
 
 
 def _groups(
@@ -255,13 +255,13 @@ def _groups(
     key: Callable[[Draw], Hashable],
     waves: dict[Hashable, dict[str, Waves]],
 ) -> tuple[Group, ...]:
-    """By `key`, in the order of their first draws."""
-    found: dict[Hashable, list[Draw]] = {}
+    """The draws grouped by `key`, in the order of the groups' first draws."""
+    by_key: dict[Hashable, list[Draw]] = {}
     for draw in draws:
-        found.setdefault(key(draw), []).append(draw)
+        by_key.setdefault(key(draw), []).append(draw)
     return tuple(
-        Group(tuple(those), _together([draw.work for draw in those], waves.get(each, {})))
-        for each, those in found.items()
+        Group(tuple(members), _together([draw.work for draw in members], waves.get(group_key, {})))
+        for group_key, members in by_key.items()
     )
 
 
@@ -281,9 +281,9 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
     )
 
 
-def _sums(each: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
-    found: dict[str, Amount] = {}
-    for amounts in each:
+def _sums(parts: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
+    sums: dict[str, Amount] = {}
+    for amounts in parts:
         for name, amount in amounts.items():
-            found[name] = found[name] + amount if name in found else amount
-    return found
+            sums[name] = sums[name] + amount if name in sums else amount
+    return sums

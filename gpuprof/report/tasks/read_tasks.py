@@ -1,4 +1,4 @@
-"""What the pages of tasks show, from a database."""
+"""The data of the pages about tasks, from a database."""
 
 import sqlite3
 from collections import defaultdict
@@ -82,8 +82,8 @@ class Touch(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskReport:
-    """neighbours, touches: of the tasks and buffers that were asked for by name. `shown`: the tasks of the launches
-    that were asked for, and those that these are parts of; None: all.
+    """neighbours, touches: of the tasks and buffers that were requested by name. `shown`: the tasks of the requested
+    launches, and those that these are parts of; None: all.
     """
 
     tasks: Tasks
@@ -111,7 +111,7 @@ MOST_CHOSEN = 20  # tasks of one name
 def read_task_report(
     database: sqlite3.Connection, page: str | None, chosen: str | None, launches: Set[int] | None = None
 ) -> TaskReport:
-    """What a page shows, or what all of them show; of the tasks of these launches, None: of all. The longest chain of
+    """The data of one page, or of all of them, for the tasks of these launches; None: of all. The longest chain of
     needs is that of all. Raises UsageError where `chosen` names neither a task nor a buffer.
     """
     tasks = read_tasks(database)
@@ -149,7 +149,7 @@ def tree(database: sqlite3.Connection, tasks: Tasks, shown: Set[int] | None = No
         children[parent].append(place)
     for whole, part in contained(database):
         children[tasks.place(whole)].append(tasks.place(part))
-    # a part of a virtual task stands there alone, where it is a part of nothing else
+    # a part of a virtual task is listed only there, where it is a part of nothing else
     inside = {tasks.place(part) for _, part in contained(database)}
     children[-1] = [place for place in children[-1] if place not in inside]
     if shown is not None:
@@ -157,36 +157,36 @@ def tree(database: sqlite3.Connection, tasks: Tasks, shown: Set[int] | None = No
         left = {whole: [part for part in parts if numbers[part] in shown] for whole, parts in children.items()}
         children = defaultdict(list, {whole: parts for whole, parts in left.items() if parts})
     reasons = _reasons(database)
-    found: list[Node] = []
+    nodes: list[Node] = []
     stack = [(0, group) for group in reversed(_grouped(children[-1], children, tasks))]
     on_path: list[int] = []
     while stack:
         depth, places = stack.pop()
         del on_path[depth:]
         hottest = _hottest(places, children, tasks, reasons)
-        found.append(Node(depth, places, hottest))
+        nodes.append(Node(depth, places, hottest))
         if len(places) == 1 and places[0] in children and places[0] not in on_path:
             on_path.append(places[0])
             stack += [(depth + 1, group) for group in reversed(_grouped(children[places[0]], children, tasks))]
-    return found
+    return nodes
 
 
 def _grouped(places: list[int], children: dict[int, list[int]], tasks: Tasks) -> list[tuple[int, ...]]:
     groups: dict[tuple, list[int]] = {}
-    each = list(dict.fromkeys(places))
-    columns = [tasks.columns[name][each].tolist() for name in ("kind", "name", "row")]
-    for place, *words in zip(each, *columns, strict=True):
+    unique = list(dict.fromkeys(places))
+    columns = [tasks.columns[name][unique].tolist() for name in ("kind", "name", "row")]
+    for place, *words in zip(unique, *columns, strict=True):
         groups.setdefault((place,) if place in children else (-1, *words), []).append(place)
     return [tuple(group) for group in groups.values()]
 
 
 def _reasons(database: sqlite3.Connection) -> dict[int, np.ndarray]:
     """Warp-cycles by stall reason, int64 (N_REASONS,), of each launch."""
-    found: dict[int, np.ndarray] = {}
+    by_launch: dict[int, np.ndarray] = {}
     query = "SELECT launch, reason, SUM(cycles) FROM ledger WHERE reason <> 0 GROUP BY launch, reason"
     for launch, reason, cycles in database.execute(query):
-        found.setdefault(launch, np.zeros(N_REASONS, np.int64))[reason] = cycles
-    return found
+        by_launch.setdefault(launch, np.zeros(N_REASONS, np.int64))[reason] = cycles
+    return by_launch
 
 
 def _hottest(
@@ -289,14 +289,14 @@ def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
 
 
 def _neighbours(database: sqlite3.Connection, task: int, wholes: Wholes) -> list[Neighbour]:
-    found = [Neighbour(*row) for row in database.execute(NEIGHBOURS, (task,))]
+    neighbours = [Neighbour(*row) for row in database.execute(NEIGHBOURS, (task,))]
     ways = (("depends on", "before", "after"), ("is needed by", "after", "before"))
     for kind, to, of in ways:
         for number, name in database.execute(FURTHER.format(to=to, of=of), (task,)):
-            found.append(Neighbour(kind, number, name, "", 0, "implied"))
+            neighbours.append(Neighbour(kind, number, name, "", 0, "implied"))
     for kind, other, via, nbytes in wholes.between(task):
-        found.append(Neighbour(kind, other, *_names(database, other, via), nbytes, "implied"))
-    return list(dict.fromkeys(found))
+        neighbours.append(Neighbour(kind, other, *_names(database, other, via), nbytes, "implied"))
+    return list(dict.fromkeys(neighbours))
 
 
 def _names(database: sqlite3.Connection, task: int, buffer: int | None) -> tuple[str, str]:

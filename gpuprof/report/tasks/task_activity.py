@@ -1,4 +1,4 @@
-"""What SMs and warps did over time, in as many parts as a line has cells."""
+"""The activity of SMs and warps over time, in as many parts as a line has cells."""
 
 import sqlite3
 from typing import NamedTuple
@@ -25,10 +25,10 @@ def read_activity(database: sqlite3.Connection) -> Activity:
     rows = database.execute(
         "SELECT launch, bin, begin_cycle, end_cycle, sm_active_cycles FROM activity ORDER BY launch, bin"
     ).fetchall()
-    place = {(launch, bin_): row for row, (launch, bin_, *_) in enumerate(rows)}
+    row_of = {(launch, bin_): row for row, (launch, bin_, *_) in enumerate(rows)}
     stalls = np.zeros((len(rows), N_REASONS))
     for launch, bin_, reason, cycles in database.execute("SELECT launch, bin, reason, cycles FROM activity_stalls"):
-        stalls[place[launch, bin_], reason] = cycles
+        stalls[row_of[launch, bin_], reason] = cycles
     begins, ends, sms = (np.array([row[column] for row in rows], np.int64) for column in (2, 3, 4))
     return Activity(begins, np.maximum(ends, begins + 1), stalls, sms.astype(np.float64))
 

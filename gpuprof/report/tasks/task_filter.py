@@ -1,4 +1,4 @@
-"""Which tasks a page shows where only some launches were asked for."""
+"""The tasks that a page shows if only some launches are requested."""
 
 import sqlite3
 from collections.abc import Set
@@ -15,19 +15,19 @@ def tasks_of(database: sqlite3.Connection, tasks: Tasks, launches: Set[int]) -> 
         wholes.setdefault(part, []).append(whole)
     own = np.isin(tasks.columns["launch"], list(launches))
     stack = tasks.columns["task"][own].tolist()
-    found: set[int] = set()
+    result: set[int] = set()
     while stack:
         task = stack.pop()
-        if task in found:
+        if task in result:
             continue
-        found.add(task)
+        result.add(task)
         parent = tasks.value("parent", tasks.place(task))
         stack += [*([parent] if parent >= 0 else []), *wholes.get(task, ())]
-    return frozenset(found)
+    return frozenset(result)
 
 
 def list_shown(database: sqlite3.Connection, shown: Set[int] | None) -> None:
-    """Lists tasks beside the file, which is not written to, for queries; None: all of them."""
+    """Lists tasks in a temporary table, for queries; None: all of them. The file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.tasks_shown")
     database.execute("CREATE TEMP TABLE tasks_shown (task INTEGER PRIMARY KEY)")

@@ -28,16 +28,16 @@ class Lane(NamedTuple):
 
 
 def read_lanes(database: sqlite3.Connection) -> tuple[Lane, ...]:
-    """Those of all draws with times, in the order of the pipeline; none of a block that did nothing."""
-    found: dict[str, list[tuple[int, int, float]]] = {}
+    """The lanes of all draws with times, in the order of the pipeline; none of a block that did nothing."""
+    by_block: dict[str, list[tuple[int, int, float]]] = {}
     for unit, first, last, busy in database.execute(UNITS):
         end = max(last, first + 1)
-        found.setdefault(unit, []).append((first, end, busy / (end - first)))
+        by_block.setdefault(unit, []).append((first, end, busy / (end - first)))
     for stage, start, end in database.execute(WAVES):
-        found.setdefault(stage, []).append((start, end, 1.0))
+        by_block.setdefault(stage, []).append((start, end, 1.0))
     lanes = []
-    for block in (block for block in BLOCKS if block in found):
-        begins, ends, rates = zip(*found[block], strict=True)
+    for block in (block for block in BLOCKS if block in by_block):
+        begins, ends, rates = zip(*by_block[block], strict=True)
         lanes.append(Lane(block, np.array(begins, np.int64), np.array(ends, np.int64), np.array(rates)))
     return tuple(lanes)
 
@@ -48,8 +48,8 @@ def extent(lanes: tuple[Lane, ...]) -> tuple[int, int]:
 
 
 def in_parts(lane: Lane, first: int, last: int, parts: int) -> np.ndarray:
-    """What was at work in the mean in each of the equal parts of the time from `first` to `last`: float64 (parts,). A
-    unit is at most one: draws that follow each other share the cycle in which one leaves and the next one comes.
+    """The mean activity in each of the equal parts of the time from `first` to `last`: float64 (parts,). A unit is at
+    most one: draws that follow each other share the cycle in which one leaves and the next one comes.
     """
     edges = first + (last - first) * np.arange(parts + 1.0) / parts
     so_far = _until(lane.begins, lane.rates, edges) - _until(lane.ends, lane.rates, edges)
@@ -60,14 +60,14 @@ def steps(lane: Lane) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Stretches of time in which what is at work stays the same: begins and ends, int64, and amounts, float64, each
     (stretches,). There is none where nothing is.
     """
-    cycles, place = np.unique(np.concatenate([lane.begins, lane.ends]), return_inverse=True)
-    changes = np.bincount(place, np.concatenate([lane.rates, -lane.rates]))
+    cycles, step = np.unique(np.concatenate([lane.begins, lane.ends]), return_inverse=True)
+    changes = np.bincount(step, np.concatenate([lane.rates, -lane.rates]))
     # a sum that comes back to nothing leaves what rounding left
     amounts = np.clip(np.cumsum(changes)[:-1].round(6), 0, None if lane.is_stage else 1)
     first = np.flatnonzero(np.diff(amounts, prepend=-1.0))
     begins, ends, amounts = cycles[first], cycles[np.append(first[1:], len(amounts))], amounts[first]
-    there = amounts > 0
-    return begins[there], ends[there], amounts[there]
+    active = amounts > 0
+    return begins[active], ends[active], amounts[active]
 
 
 def _until(cycles: np.ndarray, rates: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -76,5 +76,5 @@ def _until(cycles: np.ndarray, rates: np.ndarray, edges: np.ndarray) -> np.ndarr
     begun = np.searchsorted(cycles[order], edges, "right")
     # cycles count from the first edge, so that large ones leave their digits to the differences
     moved, rate = cycles[order] - edges[0], rates[order]
-    sums, products = (np.concatenate([[0.0], np.cumsum(each)]) for each in (rate, rate * moved))
+    sums, products = (np.concatenate([[0.0], np.cumsum(values)]) for values in (rate, rate * moved))
     return sums[begun] * (edges - edges[0]) - products[begun]

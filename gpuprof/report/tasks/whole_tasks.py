@@ -1,4 +1,4 @@
-"""What a task with parts has to do with others: what its parts have to do with theirs."""
+"""Relations of tasks that have parts, from the relations of their parts."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ class Between(NamedTuple):
 
 
 class Wholes:
-    """Which task is a part of which, by its place or as part of a virtual one."""
+    """The tasks that each task is a part of, by its position or as part of a virtual one."""
 
     def __init__(self, database: sqlite3.Connection):
         self._database = database
@@ -58,13 +58,13 @@ class Wholes:
     def _outermost(self, task: int, around: set[int]) -> Iterator[int]:
         """The task, or all wholes that it is in and that are in none, without those in `around`."""
         reached = _reached(task, self._above) - around
-        return (each for each in sorted(reached) if not reached & set(self._above.get(each, ())))
+        return (whole for whole in sorted(reached) if not reached & set(self._above.get(whole, ())))
 
 
 def _reached(task: int, ways: dict[int, list[int]]) -> set[int]:
-    found, stack = {task}, [task]
+    reached, stack = {task}, [task]
     while stack:
-        new = [each for each in ways.get(stack.pop(), ()) if each not in found]
-        found.update(new)
+        new = [next_task for next_task in ways.get(stack.pop(), ()) if next_task not in reached]
+        reached.update(new)
         stack += new
-    return found
+    return reached

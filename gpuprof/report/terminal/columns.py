@@ -50,7 +50,7 @@ class Layout(NamedTuple):
         return self.line([column.cell(row) for column in self.columns])
 
     def closing(self) -> Iterator[Text]:
-        """What the table does not show, in a line under it."""
+        """The line under the table that names the columns and rows that it leaves out."""
         if self.left_out:
             names = ", ".join(column.called for column in self.left_out)
             how = self.rest.format(width=self.whole_width)
@@ -105,7 +105,7 @@ def layout(
     least_share: float = 0.0,
     rest: str = OF_REPORTS,
 ) -> Layout:
-    """Which columns to show of these rows, and how wide.
+    """The columns to show of these rows, and their widths.
 
     The last column is flexible: it takes the room that is left, at least `least_cells` and `least_share` of the page
     when it needs them, and is cut there.

@@ -1,4 +1,4 @@
-"""The lines that stand above every page."""
+"""The lines above every page."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ NAMED_SMS = 2  # of those that lost samples
 
 
 def header_lines(header: Header, look: Look) -> Iterator[Text]:
-    """Always whole: what does not fit on a line goes on the next."""
+    """The header, never shortened: text that does not fit on a line is wrapped."""
     words = (
         ()
         if look.vocabulary.is_own
@@ -25,7 +25,7 @@ def header_lines(header: Header, look: Look) -> Iterator[Text]:
 
 
 def loss_facts(header: Header) -> Iterator[str]:
-    """Where samples were lost, and what they cost the kernel."""
+    """The buffers that lost samples, and the overhead of sampling for the kernel."""
     if header.losses:
         fifo, buffer = (sum(row[column] for row in header.losses) for column in (1, 2))
         yield f"{grouped(fifo)} by full FIFOs"

@@ -1,4 +1,4 @@
-"""Where text pages go: a terminal with its width and colours, or a pipe."""
+"""The output of text pages: a terminal with its width and colours, or a pipe."""
 
 import io
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def tolerant(out: TextIO) -> None:
 
 
 def look_for(console: Console, width: int | None = None) -> Look:
-    """`width`: what the user asked for; without it a terminal's own width, and none in a pipe."""
+    """`width`: the width that the user requests; without it a terminal's own width, and none in a pipe."""
     plain = not console.is_terminal
     if width is None and not plain:
         width = console.width

@@ -2,6 +2,7 @@
 reason.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -84,6 +85,33 @@ def shown(text: str) -> str:
     return printable(text.expandtabs(4).rstrip("\r\n"))
 
 
+KEYWORDS = (
+    "auto bool break case char class const constexpr continue do double else enum float for goto if inline int long "
+    "namespace return short signed size_t sizeof static struct switch template typename union unsigned using void "
+    "volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __syncthreads"
+)
+TOKEN = re.compile(
+    r"(?P<comment>//.*|/\*.*?(?:\*/|$))"
+    r"|(?P<string>\"(?:[^\"\\]|\\.)*\")"
+    r"|(?P<keyword>\b(?:" + "|".join(KEYWORDS.split()) + r")\b)"
+    r"|(?P<directive>^\s*#\s*\w+)"
+)
+TOKEN_STYLES = {
+    "comment": Style(color="#767676"),
+    "string": Style(color="#87af87"),
+    "keyword": Style(color="#87afd7"),
+    "directive": Style(color="#af87af"),
+}
+
+
+def coloured(code: str) -> Text:
+    """A source line with its comments, strings and keywords coloured; it reads one line at a time and may be wrong."""
+    text = Text(code)
+    for match in TOKEN.finditer(code):
+        text.stylize(TOKEN_STYLES[match.lastgroup or ""], *match.span())
+    return text
+
+
 def fitted(text: Text, width: int, look: Look) -> Text:
     """The text cut to `width` cells, an ellipsis at its end when something was cut."""
     if cell_len(text.plain) <= width:
@@ -118,9 +146,28 @@ def flow(prefix: Text, parts: Sequence[Text | str], look: Look) -> Iterator[Text
 
 
 def _pieces(parts: Sequence[Text | str], look: Look, indent: int) -> Iterator[tuple[str, Text]]:
-    """What stands before each, and what stays whole."""
+    """The parts that no line break may split, each with the separator before it."""
     for index, part in enumerate(parts):
         part = Text(part) if isinstance(part, str) else part
         fits = look.width is None or indent + cell_len(part.plain) <= look.width
-        for place, piece in enumerate([part] if fits else part.split(" ")):
-            yield (" " if place else look.dot if index else ""), piece
+        for number, piece in enumerate([part] if fits else part.split(" ")):
+            yield (" " if number else look.dot if index else ""), piece
+
+
+def wrapped(text: str, cells: int) -> list[str]:
+    """Words in lines of at most `cells` cells; a longer word has a line of its own."""
+    lines = [""]
+    for word in text.split():
+        candidate = f"{lines[-1]} {word}".strip()
+        if lines[-1] and cell_len(candidate) > cells:
+            lines.append(word)
+        else:
+            lines[-1] = candidate
+    return lines
+
+
+def remark(words: str, look: Look) -> Iterator[Text]:
+    """A remark below a table, wrapped; in a pipe its lines start with #."""
+    first = "# " if look.plain else ""
+    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
+        yield Text(first + line, DIM)

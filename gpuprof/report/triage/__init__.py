@@ -1,4 +1,4 @@
-"""What to look at first: rules about a kernel, about its samples, and what the latter need to know.
+"""The summary's "What to look at first": rules about a kernel and about its samples.
 
 Kernel ─ kernel_rules, sample_rules ─> Findings
 """

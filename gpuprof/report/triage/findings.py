@@ -45,5 +45,5 @@ def stalled(reasons: tuple[int, ...]) -> int:
     return sum(reasons) - reasons[SELECTED]
 
 
-def place(path: str, row: Row) -> str:
+def line_name(path: str, row: Row) -> str:
     return f"{base_name(path)}:{row.number}"

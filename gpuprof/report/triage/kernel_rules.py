@@ -1,7 +1,7 @@
 """Triage: what to look at first and why, in plain sentences. A rule is a function and a row of the table at the end.
 
 Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line over 30 % of the stalled cycles is the
-target, a reason over 50 % of a line is the cause, and so on; each stands once, below.
+target, a reason over 50 % of a line is the cause, and so on; each is declared once, below.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from gpuprof.report.number_text import product
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
-from gpuprof.report.triage.findings import Case, Finding, place, stalled
+from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 
 LINE_SHARE = 0.30
@@ -39,7 +39,7 @@ def target_line(case: Case) -> Iterator[Finding]:
             continue
         cause = next(reason for reason in ranked(row.cost.reasons) if reason != SELECTED)
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
-        text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
+        text = f"{line_name(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
             text += (
                 f", and {percent0(part)} of its cycles are {case.vocabulary.label(cause)}. {REASONS[cause].text} "
@@ -69,8 +69,8 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
 
 
 def asynchronous_copies(case: Case) -> Iterator[Finding]:
-    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for
-    loads.
+    """A finding where much of the waiting for memory is for copies that were started earlier: it needs another remedy
+    than loads.
     """
     waits = [i for i in case.kernel.instructions if i.opcode.startswith(ASYNCHRONOUS_WAITS) and i.positions]
     waited = sum(i.cost.reasons[LONG_SCOREBOARD] for i in waits)
@@ -127,7 +127,7 @@ def issue_slots(case: Case) -> Iterator[Finding]:
 
 
 def computes(case: Case) -> bool:
-    """Whether arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
+    """True where arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
     uses = throughput(case.kernel.launches, case.chip).uses
     return any(use.share >= HIGH for use in uses if use.resource.is_compute)
 
@@ -143,16 +143,16 @@ def small_grid(case: Case) -> Iterator[Finding]:
 
 
 def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
-    """What was found when the recording was correlated."""
-    for found in case.kernel.advice:
-        if found.kind == rule.name:
-            position = case.kernel.positions.get(found.pc)
+    """A finding of this rule of `correlate`, with its count and cycles, if the kernel has one."""
+    for stored in case.kernel.advice:
+        if stored.kind == rule.name:
+            position = case.kernel.positions.get(stored.pc)
             path, line = (position.path, position.line) if position else ("", 0)
-            yield Finding(rule.name, found.text, path, line, rule.explain)
+            yield Finding(rule.name, stored.text, path, line, rule.explain)
 
 
 class Rule(NamedTuple):
-    """What a rule looks for, for `gpuprof explain`; its findings have its name."""
+    """A rule, with a text about what it looks for, for `gpuprof explain`; its findings have its name."""
 
     name: str
     look: Callable[[Case], Iterator[Finding]]
@@ -183,6 +183,6 @@ RULES = (
 
 
 def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
-    """What the rules have to say about a kernel, most telling first."""
+    """The findings of all rules about a kernel, in the order of RULES."""
     case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
     return tuple(finding for rule in RULES for finding in rule.look(case))

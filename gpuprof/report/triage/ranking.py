@@ -1,11 +1,10 @@
-"""Which lines the samples can put in order, and how many of them it would take."""
+"""The lines that the samples can put in order, and how many samples that would take."""
 
 import itertools
 from math import sqrt
 from typing import NamedTuple
 
-from gpuprof.report.estimates import Estimate
-from gpuprof.report.intervals import Z95
+from gpuprof.report.estimates import Z95, Estimate
 
 MIN_PERIOD_CYCLES = 32  # the sampler's
 

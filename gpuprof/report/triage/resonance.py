@@ -39,9 +39,9 @@ def loops(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, 
     """The innermost loops: from the target of a branch backwards up to the branch, none with another inside."""
     spans = sorted(
         {
-            (int(found[1], 16), i.pc)
+            (int(match[1], 16), i.pc)
             for i in instructions
-            if (found := BRANCH.search(i.text)) and int(found[1], 16) <= i.pc
+            if (match := BRANCH.search(i.text)) and int(match[1], 16) <= i.pc
         }
     )
     for first, last in spans:
@@ -56,7 +56,7 @@ def resonances(kernel: Kernel, period_cycles: int) -> list[Resonance]:
         return []
     inner = [loop for loop in loops(kernel.instructions) if cycles_of(loop) >= LOOP_SHARE * scale.warp_cycles]
     inner.sort(key=lambda loop: (-cycles_of(loop), loop[0].pc))
-    return [found for loop in inner if (found := resonance(loop, scale, period_cycles))]
+    return [beat for loop in inner if (beat := resonance(loop, scale, period_cycles))]
 
 
 def cycles_of(loop: tuple[Instruction, ...]) -> int:
@@ -80,7 +80,7 @@ def resonance(loop: tuple[Instruction, ...], scale: Scale, period_cycles: int) -
 
 
 def beyond_chance(shares: list[tuple[float, float]], n_samples: float) -> bool:
-    """Whether n samples with these (sampled, exact) shares are off by more than one in a thousand would be."""
+    """True where these (sampled, exact) shares differ by more than chance allows in one of 1000 sets of n samples."""
     common = [pair for pair in shares if n_samples * pair[1] >= LEAST_EXPECTED]
     rare = tuple(map(sum, zip(*(pair for pair in shares if n_samples * pair[1] < LEAST_EXPECTED), strict=True))) or (
         0.0,

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import base_name, percent0, plural
 from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE
-from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.intervals import wilson
+from gpuprof.report.estimates import Estimate, Scale, scale_of, wilson
 from gpuprof.report.model import Row
 from gpuprof.report.number_text import grouped
-from gpuprof.report.triage.findings import Case, Finding, place
+from gpuprof.report.triage.findings import Case, Finding, line_name
 from gpuprof.report.triage.ranking import Overlap, overlaps
 from gpuprof.report.triage.resonance import resonances
 
@@ -40,7 +39,7 @@ def sampling(case: Case) -> Iterator[Finding]:
 
 
 # by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do
-# not tell
+# not store it
 FULL = {
     (False, False): ("a buffer was", "a longer --period"),
     (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
@@ -53,8 +52,8 @@ FULL = {
 
 
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
-    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and
-    weighing cures it.
+    """Costly lines whose exact share is outside the interval of the sampled one by enough to mislead, and where weights
+    correct it.
     """
     whole, scale = case.kernel.cost, scale_of(case.kernel)
     if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
@@ -69,8 +68,8 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
         ):
             yield Finding(
                 "sampled_beside_exact",
-                f"{percent0(sampled)} of the samples are at {place(path, row)}, but {percent0(exact)} of the warps' "
-                f"time is spent there: each sample is one warp of an SM, so nearly empty SMs count too much. "
+                f"{percent0(sampled)} of the samples are at {line_name(path, row)}, but {percent0(exact)} of the "
+                f"warps' time is spent there: each sample is one warp of an SM, so nearly empty SMs count too much. "
                 f"{weighed(scale, row)}Use the exact column.",
                 path,
                 row.number,
@@ -92,20 +91,22 @@ def too_thin(case: Case) -> Iterator[Finding]:
     scale = scale_of(case.kernel)
     if not scale.whole or not case.header.samples_time or resonances(case.kernel, case.header.period_cycles):
         return
-    lines = {place(path, row): scale.estimate(row.cost) for path, row in case.lines()}
-    worth = [(name, found) for name, found in lines.items() if max(found.share, found.exact or 0) >= RANKED_SHARE]
-    found = overlaps(worth, scale.effective, case.header.period_cycles)
-    if not found:
+    lines = {line_name(path, row): scale.estimate(row.cost) for path, row in case.lines()}
+    worth = [
+        (name, estimate) for name, estimate in lines.items() if max(estimate.share, estimate.exact or 0) >= RANKED_SHARE
+    ]
+    pairs = overlaps(worth, scale.effective, case.header.period_cycles)
+    if not pairs:
         return
-    unsure = len({name for each in found for name in (each.upper, each.lower)})
-    first = found[0]
+    unsure = len({name for pair in pairs for name in (pair.upper, pair.lower)})
+    first = pairs[0]
     text = (
         f"The samples are too few to rank {unsure} of the {len(worth)} lines of 5% and more: "
         f"{named(first.upper, first.upper_estimate)} and "
     )
-    text += f"{named(first.lower, first.lower_estimate)} overlap. {enough_for(found)}"
+    text += f"{named(first.lower, first.lower_estimate)} overlap. {enough_for(pairs)}"
     yield Finding(
-        "too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *place_of(case, first.upper)
+        "too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *line_of(case, first.upper)
     )
 
 
@@ -113,9 +114,9 @@ def named(name: str, estimate: Estimate) -> str:
     return f"{name} ({100 * estimate.low:.0f}-{100 * estimate.high:.0f}%)"
 
 
-def enough_for(found: list[Overlap]) -> str:
-    """Which period would part the first two, and all."""
-    periods = [each.enough_cycles for each in found]
+def enough_for(pairs: list[Overlap]) -> str:
+    """The periods that would separate the first two lines, and all of them."""
+    periods = [pair.enough_cycles for pair in pairs]
     least = min((period for period in periods if period), default=None)
     if periods[0] is None:
         text = "No period separates these two"
@@ -131,23 +132,26 @@ def enough_for(found: list[Overlap]) -> str:
     return f"A period of {grouped(least)} cycles would be enough."
 
 
-def place_of(case: Case, name: str) -> tuple[str, int]:
-    return next((path, row.number) for path, row in case.lines() if place(path, row) == name)
+def line_of(case: Case, name: str) -> tuple[str, int]:
+    return next((path, row.number) for path, row in case.lines() if line_name(path, row) == name)
 
 
 def in_step(case: Case) -> Iterator[Finding]:
     """The sampling period resonates with a loop."""
     if sum(launch.samples_dropped for launch in case.kernel.launches) or case.header.filter:
         return  # what was lost, or not wanted, is off by itself
-    for found in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
-        lines = str(found.first_line) + (f"-{found.last_line}" if found.last_line != found.first_line else "")
-        where = f"the loop at {base_name(found.path)}:{lines}" if found.path else "a loop"
+    for resonance in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
+        lines = str(resonance.first_line) + (
+            f"-{resonance.last_line}" if resonance.last_line != resonance.first_line else ""
+        )
+        where = f"the loop at {base_name(resonance.path)}:{lines}" if resonance.path else "a loop"
         yield Finding(
             "in_step",
-            f"The samples in {where} are off by {percent0(found.distance)}, more than by chance: the period of "
+            f"The samples in {where} are off by {percent0(resonance.distance)}, more than by chance: the period of "
             f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of "
-            f"{found.iteration_cycles:.4g} cycles. "
-            f"More samples do not help; a period of {grouped(found.better_period)} cycles does, or the exact column.",
-            found.path,
-            found.first_line,
+            f"{resonance.iteration_cycles:.4g} cycles. "
+            f"More samples do not help; a period of {grouped(resonance.better_period)} cycles does, or the exact "
+            "column.",
+            resonance.path,
+            resonance.first_line,
         )

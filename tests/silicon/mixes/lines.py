@@ -19,7 +19,7 @@ import numpy as np
 
 from gpuprof.device.commands import Launch
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.report.attribution import SHOWN_BEHIND
+from gpuprof.report.attribution import SHOWN_AFTER
 
 TABLE = Path(__file__).parent / "lines.csv"
 
@@ -76,7 +76,7 @@ def line_of(launch: Launch, file: str, pc: int, reason: int) -> int:
     """The line of `file` at which a card shows a sample of the warp that stands at `pc` for `reason`."""
     program, function = launch.module.program, launch.function
     index = (pc - launch.module.load_base) // INSTRUCTION_NBYTES
-    if reason in SHOWN_BEHIND:
+    if reason in SHOWN_AFTER:
         index = min(index + 1, function.first + function.count - 1)
     location = program.locations[index]
     while location.inlined_at is not None:

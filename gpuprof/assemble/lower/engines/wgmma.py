@@ -1,7 +1,7 @@
 """wgmma: what a warp group multiplies, one row of the table for each 8 columns of B and D.
 
 Each warp has 16 of the 64 rows, and of 8 columns of D its four (f16: two) registers are a fragment of mma. PTX starts
-the multiplication and waits for it later; here it is done when the next instruction runs, which makes no difference to a
+the multiplication and waits for it later; here it is done when the next instruction runs, which changes nothing for a
 program that waits.
 """
 

@@ -1,1 +1,20 @@
-"""The tables of a page's data: each is declared beside what fills it."""
+"""The tables of a page's data, in their order: each is declared in the file that fills it."""
+
+from gpuprof.report.html.block import PageTable
+from gpuprof.report.html.blocks import (
+    draws,
+    findings,
+    grid,
+    header,
+    kernels,
+    listings,
+    machine,
+    numbers,
+    stalls,
+    timeline,
+)
+
+TABLES: tuple[PageTable, ...] = (
+    *(*header.TABLES, *kernels.TABLES, *findings.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
+    *(*timeline.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
+)

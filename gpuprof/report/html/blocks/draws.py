@@ -1,4 +1,4 @@
-"""Draws: what each did, how busy it kept the blocks of the pipeline, and how busy these were over time."""
+"""Draws: the work of each, how busy the blocks of the pipeline were in it, and how busy these were over time."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -7,8 +7,8 @@ from itertools import chain
 import numpy as np
 
 from gpuprof.chips.draw_units import MEMORIES
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Draws, Work, read_draws
 from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes, steps
 from gpuprof.tables.draws import DRAW_COUNT_NAMES, DRAW_COUNTS
@@ -56,7 +56,7 @@ BLOCK_COLUMNS = (
     Column("draw", "int", "", "Row of `draws`."),
     Column("block", "text", "", "A unit or a shader stage, in the order of the pipeline."),
     Column("share", "real", "", "Of the draw's time that a unit was at work; of a stage, how full it was."),
-    Column("blocked", "real", "", "Of the draw's time, a unit's with no room behind it; unknown of a stage."),
+    Column("blocked", "real", "", "Of the draw's time that a unit waited for a full successor; unknown for a stage."),
     Column("waves", "int", "", "Of a stage."),
     Column("most", "int", "", "Of these, in flight at a time."),
     Column("first_cycle", "int", "cycles", "From power-on: the draw began there."),
@@ -77,10 +77,10 @@ SPANS = """
 
 @lru_cache(maxsize=1)
 def draws_of(profile: Profile) -> Draws:
-    """All draws, or those of the launches that were asked for. Several tables are filled from it."""
+    """All draws, or those of the requested launches. Several tables are filled from it."""
     shown = {launch.launch for kernel in profile.report.kernels for launch in kernel.launches}
-    there = {launch for (launch,) in profile.database.execute("SELECT launch FROM launches")}
-    return read_draws(profile.database, None if there <= shown else shown)
+    recorded = {launch for (launch,) in profile.database.execute("SELECT launch FROM launches")}
+    return read_draws(profile.database, None if recorded <= shown else shown)
 
 
 def draw_columns(profile: Profile) -> Columns:
@@ -88,20 +88,20 @@ def draw_columns(profile: Profile) -> Columns:
 
 
 def _place(draw: Draw) -> tuple:
-    """In the order of DRAWS, before its work."""
+    """The values of a draw that precede its work in DRAWS, in their order."""
     task = -1 if draw.task is None else draw.task
     return draw.draw, draw.number_of_pass, draw.command_buffer, draw.name, task, *draw.extent, draw.state_changes
 
 
 def group_columns(profile: Profile) -> Columns:
-    found = draws_of(profile)
-    rows = [("pass", str(group.draws[0].number_of_pass), group) for group in found.passes]
-    rows += [("command buffer", group.draws[0].command_buffer, group) for group in found.command_buffers]
+    draws = draws_of(profile)
+    rows = [("pass", str(group.draws[0].number_of_pass), group) for group in draws.passes]
+    rows += [("command buffer", group.draws[0].command_buffer, group) for group in draws.command_buffers]
     return by_column(GROUPS, ((kind, name, len(group.draws), *work_values(group.work)) for kind, name, group in rows))
 
 
 def work_values(work: Work) -> tuple:
-    """In the order of WORK."""
+    """The values of a work, in the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
     facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
     memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)
@@ -149,7 +149,7 @@ def lane_rows(profile: Profile) -> Iterator[tuple]:
 
 
 def _stretches(lane: Lane, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `steps` gives them."""
+    """The first cycles, last cycles and values of `steps`, or of MOST_STEPS equal parts where there are more."""
     if len((found := steps(lane))[0]) <= MOST_STEPS:
         return found
     parts = min(MOST_STEPS, last - first)
@@ -163,7 +163,7 @@ TABLES = (
     PageTable("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
     PageTable("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
     PageTable("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
-    PageTable("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
+    PageTable("draw_blocks", "How busy each block was in each draw.", BLOCK_COLUMNS, block_columns),
     PageTable(
         "draw_lanes",
         f"Blocks over time, all draws together; exact, or the means of {MOST_STEPS:,} parts.",

@@ -1,11 +1,11 @@
-"""What trace generators found, and what costs time: each with the instructions that it is about."""
+"""Findings of trace generators and of advice: each with the instructions that it is about."""
 
 from collections.abc import Iterator
 
 from gpuprof.correlate.findings import Found
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
-from gpuprof.report.pages.findings import place
+from gpuprof.report.pages.findings import location
 from gpuprof.tables.table import Column
 
 FINDINGS = (
@@ -32,24 +32,24 @@ def finding_columns(profile: Profile) -> Columns:
 
 def finding_rows(profile: Profile) -> Iterator[tuple]:
     report = profile.report
-    kernel_of = {each.launch: number for number, kernel in enumerate(report.kernels) for each in kernel.launches}
-    for found in report.findings:
-        kernel = kernel_of[found.launch]
-        other = other_kernel(profile, found, kernel)
+    kernel_of = {launch.launch: number for number, kernel in enumerate(report.kernels) for launch in kernel.launches}
+    for finding in report.findings:
+        kernel = kernel_of[finding.launch]
+        other = other_kernel(profile, finding, kernel)
         yield (
-            *(kernel, found.kind, found.severity, found.text, found.launch),
-            *(profile.places.get((kernel, found.pc), -1), *place(report, found.pc)),
-            *(other, profile.places.get((other, found.other_pc), -1), *place(report, found.other_pc)),
-            *(found.count, found.cost_cycles),
+            *(kernel, finding.kind, finding.severity, finding.text, finding.launch),
+            *(profile.places.get((kernel, finding.pc), -1), *location(report, finding.pc)),
+            *(other, profile.places.get((other, finding.other_pc), -1), *location(report, finding.other_pc)),
+            *(finding.count, finding.cost_cycles),
         )
 
 
-def other_kernel(profile: Profile, found: Found, kernel: int) -> int:
-    """That of the second instruction: the first one's where it has it, too; -1 where none has it."""
-    if found.other_pc is None:
+def other_kernel(profile: Profile, finding: Found, kernel: int) -> int:
+    """The kernel of the second instruction: `kernel` where that one has it, too; -1 where none has it."""
+    if finding.other_pc is None:
         return -1
     numbers = [kernel, *range(len(profile.report.kernels))]
-    return next((number for number in numbers if (number, found.other_pc) in profile.places), -1)
+    return next((number for number in numbers if (number, finding.other_pc) in profile.places), -1)
 
 
 TABLES = (

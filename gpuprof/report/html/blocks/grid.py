@@ -7,9 +7,9 @@ from itertools import pairwise
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.counts import Counters
 from gpuprof.correlate.frames import Position
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.blocks.stalls import term_of
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.tables.table import Column
 
 RUNS = (
@@ -118,11 +118,11 @@ def path_columns(profile: Profile) -> Columns:
 
 
 def cell_columns(profile: Profile) -> Columns:
-    return by_column(CELLS, ((*place, *costs) for place, costs in sorted(grid_of(profile).cells.items())))
+    return by_column(CELLS, ((*key, *costs) for key, costs in sorted(grid_of(profile).cells.items())))
 
 
 def work_columns(profile: Profile) -> Columns:
-    return by_column(WORKS, ((*place, *counts) for place, counts in sorted(grid_of(profile).works.items())))
+    return by_column(WORKS, ((*key, *counts) for key, counts in sorted(grid_of(profile).works.items())))
 
 
 TABLES = (

@@ -1,12 +1,12 @@
-"""What stands above every view, and the words for stall reasons."""
+"""The header above every view, and the words for stall reasons."""
 
 from collections.abc import Iterator
 
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES, REASONS
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.terminal.report_header import facts
 from gpuprof.report.terminal.styles import WARM
 from gpuprof.tables.table import Column
@@ -24,7 +24,7 @@ CHIP = (
     Column("warp_slots", "real", "", "Warps that an SM can hold."),
 )
 TERMS = (
-    Column("name", "text", "", "The stall reason, in the terms that were asked for."),
+    Column("name", "text", "", "The stall reason, in the requested vocabulary."),
     Column("reason", "text", "", "Nsight Compute's name of the first reason with this term: its colour."),
     Column("text", "text", "", "What it means."),
     Column("advice", "text", "", "What helps."),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.report.estimates import scale_of
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.number_text import extent
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.terminal.styles import Look
@@ -46,13 +46,13 @@ LAUNCHES = (
     Column("kernel", "int", "", "Row of `kernels`."),
     Column("grid", "text", "blocks", "In x, y and z."),
     Column("block", "text", "threads", "In x, y and z."),
-    Column("dynamic_shared_nbytes", "int", "bytes", "Shared memory that the launch asked for."),
+    Column("dynamic_shared_nbytes", "int", "bytes", "Shared memory that the launch requests."),
     Column("stream", "int", "", "0 is the default stream."),
     Column("task", "text", "", "Names of its tasks, outermost first, joined by /."),
     Column("start_cycle", "int", "cycles", "From power-on."),
     Column("end_cycle", "int", "cycles", "From power-on."),
     Column("cycles", "int", "cycles", "Its duration."),
-    Column("samples_due", "int", "samples", "Kept and dropped."),
+    Column("samples_due", "int", "samples", "Recorded and dropped."),
     Column("samples_kept", "int", "samples", "In the recording."),
     Column("samples_dropped", "int", "samples", "Lost to a full buffer."),
     Column("complete", "int", "", "0 where the recording ends inside of it."),
@@ -104,11 +104,11 @@ def launch_columns(profile: Profile) -> Columns:
     return by_column(
         LAUNCHES,
         sorted(
-            (each.launch, number, extent(each.grid), extent(each.block), each.dynamic_shared_nbytes, each.stream,
-             each.task, each.start_cycle, each.end_cycle, each.cycles, each.samples_due, each.samples_kept,
-             each.samples_dropped, each.complete)
+            (launch.launch, number, extent(launch.grid), extent(launch.block), launch.dynamic_shared_nbytes,
+             launch.stream, launch.task, launch.start_cycle, launch.end_cycle, launch.cycles, launch.samples_due,
+             launch.samples_kept, launch.samples_dropped, launch.complete)
             for number, kernel in enumerate(profile.report.kernels)
-            for each in kernel.launches
+            for launch in kernel.launches
         ),
     )  # fmt: skip
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gpuprof.correlate.counts import Counters
 from gpuprof.report.estimates import scale_of
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Instruction
 from gpuprof.report.sections import is_known
 from gpuprof.tables.table import Column
@@ -24,7 +24,7 @@ ROWS = (
     Column("high", "share", "", "The upper end."),
     Column("share", "share", "", "Its share of the kernel's samples, each weighed by what it stands for."),
     Column("own", "int", "", "How many rows of `row_instructions` are its own code; they follow the row before."),
-    Column("inlined", "int", "", "How many more, behind these, were inlined there."),
+    Column("inlined", "int", "", "How many more, after these, were inlined there."),
 )
 ROW_INSTRUCTIONS = (Column("instruction", "int", "", "Row of `instructions`."),)
 INSTRUCTIONS = (
@@ -101,8 +101,16 @@ def instruction_columns(profile: Profile) -> Columns:
     return by_column(
         INSTRUCTIONS,
         [
-            (number, each.pc, each.function, each.operation, each.space, live.get(each.pc), *each.cost.counters)
-            for number, each in profile.instructions
+            (
+                number,
+                instruction.pc,
+                instruction.function,
+                instruction.operation,
+                instruction.space,
+                live.get(instruction.pc),
+                *instruction.cost.counters,
+            )
+            for number, instruction in profile.instructions
         ],
     )
 

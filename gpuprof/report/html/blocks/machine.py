@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.chips.peaks import RESOURCES
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.residency import THREADS, Block, Step, fits, next_steps, numbers_of, waves
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Kernel, Launch
 from gpuprof.report.number_text import extent, product
 from gpuprof.report.pages.peaks import limit_facts
@@ -47,7 +47,7 @@ ROOFS = (
 TRAFFIC = (
     Column("kernel", "int", "", "Row of `kernels`."),
     Column("name", "text", "", "What is counted: the page's memory chart has a place for each."),
-    Column("value", "real", "", "Of all launches; unknown where one of them does not tell."),
+    Column("value", "real", "", "Of all launches; unknown where it is unknown for one of them."),
 )
 RESIDENCIES = (
     Column("kernel", "int", "", "Row of `kernels`."),
@@ -59,8 +59,8 @@ RESIDENCIES = (
     Column("shared_nbytes", "int", "bytes", "That a block asks for, static and dynamic."),
     Column("blocks_per_sm", "int", "", "That fit."),
     Column("limiter", "text", "", "What runs out first: warps, blocks, registers or shared."),
-    *(Column(f"by_{name}", "int", "", f"Blocks that fit by {name} alone.") for name in ("warps", "blocks")),
-    *(Column(f"by_{name}", "int", "", f"Blocks that fit by {name} alone.") for name in ("registers", "shared")),
+    *(Column(f"by_{name}", "int", "", f"Blocks that fit by {name} only.") for name in ("warps", "blocks")),
+    *(Column(f"by_{name}", "int", "", f"Blocks that fit by {name} only.") for name in ("registers", "shared")),
     Column("theoretical", "real", "", "Share of the warp slots that they fill, 0 to 1."),
     Column("achieved", "real", "", "Warps that were there, of the slots of active SMs, of all launches of the kernel."),
     Column("blocks", "int", "", "Of the grid."),
@@ -89,15 +89,27 @@ def ceiling_columns(profile: Profile) -> Columns:
     return by_column(
         CEILINGS,
         [
-            (each.name, each.label, each.unit, peaks[each.name].rate, int(each.is_arithmetic), each.text)
-            for each in ceilings(profile)
+            (
+                resource.name,
+                resource.label,
+                resource.unit,
+                peaks[resource.name].rate,
+                int(resource.is_arithmetic),
+                resource.text,
+            )
+            for resource in ceilings(profile)
         ],
     )
 
 
 def ceilings(profile: Profile) -> list:
     """The resources that the chip has a peak of: rows of `ceilings`."""
-    return [each for each in RESOURCES if each.name in profile.report.chip.peaks]
+    return [resource for resource in RESOURCES if resource.name in profile.report.chip.peaks]
+
+
+def ceiling_rows(profile: Profile) -> dict[str, int]:
+    """Rows of `ceilings`, by the resource's name."""
+    return {resource.name: row for row, resource in enumerate(ceilings(profile))}
 
 
 def use_columns(profile: Profile) -> Columns:
@@ -105,10 +117,10 @@ def use_columns(profile: Profile) -> Columns:
 
 
 def use_rows(profile: Profile) -> Iterator[tuple]:
-    places = {each.name: place for place, each in enumerate(ceilings(profile))}
+    rows = ceiling_rows(profile)
     for number, kernel in enumerate(profile.report.kernels):
         for use in throughput(kernel.launches, profile.report.chip).uses:
-            yield number, places[use.resource.name], float(use.work), use.achieved, use.share
+            yield number, rows[use.resource.name], float(use.work), use.achieved, use.share
 
 
 def limit_columns(profile: Profile) -> Columns:
@@ -117,11 +129,11 @@ def limit_columns(profile: Profile) -> Columns:
 
 def limit_rows(profile: Profile) -> Iterator[tuple[int, int, str]]:
     report = profile.report
-    places = {each.name: place for place, each in enumerate(ceilings(profile))}
+    rows = ceiling_rows(profile)
     for number, kernel in enumerate(report.kernels):
         if limits := limit_of(kernel, report.chip):
             facts = limit_facts(limits, throughput(kernel.launches, report.chip), kernel, report)
-            yield number, places[limits.use.resource.name], "; ".join(facts)
+            yield number, rows[limits.use.resource.name], "; ".join(facts)
 
 
 def roof_columns(profile: Profile) -> Columns:
@@ -130,14 +142,14 @@ def roof_columns(profile: Profile) -> Columns:
 
 def roof_rows(profile: Profile) -> Iterator[tuple]:
     """A point for each precision and each level that moved bytes."""
-    places = {each.name: place for place, each in enumerate(ceilings(profile))}
+    rows = ceiling_rows(profile)
     for number, kernel in enumerate(profile.report.kernels):
         uses = throughput(kernel.launches, profile.report.chip).uses
         levels = [use for use in uses if use.resource.name in LEVELS]
         for use in uses:
             if use.resource.is_arithmetic:
                 for level in levels:
-                    names = places[use.resource.name], places[level.resource.name]
+                    names = rows[use.resource.name], rows[level.resource.name]
                     yield number, *names, use.work / level.work, use.achieved
 
 
@@ -164,13 +176,13 @@ COUNTERS = (
 
 def traffic(kernel: Kernel) -> dict[str, float | None]:
     """Counters and metrics of all launches, and executions of memory instructions by space and operation."""
-    found: dict[str, float | None] = {name: metric_sum(kernel, name) for name in METRICS}
-    found |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS}
-    for each in kernel.instructions:
-        if each.space and each.operation and each.cost.counters.inst_executed:
-            name = f"{each.space} {each.operation}"
-            found[name] = (found.get(name) or 0) + each.cost.counters.inst_executed
-    return found
+    amounts: dict[str, float | None] = {name: metric_sum(kernel, name) for name in METRICS}
+    amounts |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS}
+    for instruction in kernel.instructions:
+        if instruction.space and instruction.operation and instruction.cost.counters.inst_executed:
+            name = f"{instruction.space} {instruction.operation}"
+            amounts[name] = (amounts.get(name) or 0) + instruction.cost.counters.inst_executed
+    return amounts
 
 
 class Shape(NamedTuple):
@@ -182,12 +194,14 @@ class Shape(NamedTuple):
 
 def shapes(profile: Profile) -> list[Shape]:
     """Rows of `residencies`: those whose launches say how many blocks fit."""
-    found: dict[tuple, list[Launch]] = {}
+    by_shape: dict[tuple, list[Launch]] = {}
     for number, kernel in enumerate(profile.report.kernels):
-        for each in kernel.launches:
-            if each.metrics.get("blocks_per_sm"):
-                found.setdefault((number, each.grid, each.block, each.dynamic_shared_nbytes), []).append(each)
-    return [Shape(number, tuple(launches)) for (number, *_), launches in found.items()]
+        for launch in kernel.launches:
+            if launch.metrics.get("blocks_per_sm"):
+                by_shape.setdefault((number, launch.grid, launch.block, launch.dynamic_shared_nbytes), []).append(
+                    launch
+                )
+    return [Shape(number, tuple(launches)) for (number, *_), launches in by_shape.items()]
 
 
 def block_of_shape(profile: Profile, shape: Shape) -> Block:
@@ -196,7 +210,7 @@ def block_of_shape(profile: Profile, shape: Shape) -> Block:
 
 
 def chip_numbers(profile: Profile) -> dict[str, int]:
-    """Empty where the chip's description lacks one of them."""
+    """The chip's numbers that decide how many blocks fit; empty where its description lacks one of them."""
     (text,) = profile.database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
     return numbers_of(json.loads(text) or {}) or {}
 
@@ -234,16 +248,16 @@ def residency_rows(profile: Profile) -> Iterator[tuple]:
 def step_columns(profile: Profile) -> Columns:
     chip = chip_numbers(profile)
     rows: list[tuple[int, Step]] = [
-        (place, step)
-        for place, shape in enumerate(shapes(profile) if chip else ())
+        (row, step)
+        for row, shape in enumerate(shapes(profile) if chip else ())
         for step in next_steps(numbers_for(profile, shape, chip), block_of_shape(profile, shape))
         if not (step.what == THREADS and is_of_draws(profile, shape))  # a wave's size is the chip's
     ]
-    return by_column(STEPS, [(place, *step) for place, step in rows])
+    return by_column(STEPS, [(row, *step) for row, step in rows])
 
 
 def sm_columns(profile: Profile) -> Columns:
-    kernel_of = {each.launch: k for k, kernel in enumerate(profile.report.kernels) for each in kernel.launches}
+    kernel_of = {member.launch: k for k, kernel in enumerate(profile.report.kernels) for member in kernel.launches}
     sums: dict[tuple[int, int], int] = {}
     for launch, sm, cycles in profile.database.execute("SELECT launch, sm, active_cycles FROM activity_of_sms"):
         if launch in kernel_of:

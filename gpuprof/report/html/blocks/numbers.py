@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gpuprof.correlate.metrics import METRICS, launch_values
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.tables.table import Column
 
 NUMBERS = (

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from gpuprof.isa.flow.graph import is_branch
 from gpuprof.isa.stalls import N_REASONS
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Instruction
 from gpuprof.report.waits import joined
-from gpuprof.report.warp_ends import name_of, place
+from gpuprof.report.warp_ends import location, name_of
 from gpuprof.tables.table import Column
 
 STALLS = (
@@ -60,8 +60,8 @@ def length_columns(profile: Profile) -> Columns:
 def stall_rows(profile: Profile) -> Iterator[tuple]:
     terms = term_of(profile)
     for row, (_, instruction) in enumerate(profile.instructions):
-        for reason, some in joined((instruction,), profile.report.vocabulary).items():
-            yield row, terms[reason], some.stalls, some.longest_cycles, some.lengths
+        for reason, total in joined((instruction,), profile.report.vocabulary).items():
+            yield row, terms[reason], total.stalls, total.longest_cycles, total.lengths
 
 
 def blame_columns(profile: Profile) -> Columns:
@@ -77,7 +77,7 @@ def blame_rows(profile: Profile) -> Iterator[tuple]:
                 profile.places[number, blame.pc],
                 terms[blame.reason],
                 cause,
-                name_of(*place(kernel, blame.cause_pc)),
+                name_of(*location(kernel, blame.cause_pc)),
                 str(blame.ending),
                 blame.cycles,
                 blame.stalls,
@@ -98,8 +98,8 @@ def loop_rows(profile: Profile) -> Iterator[tuple[int, int]]:
 
 def target(instruction: Instruction) -> int:
     """The address that a branch names; -1 of any other instruction."""
-    found = TARGET.search(instruction.text) if is_branch(instruction.opcode) else None
-    return int(found[1], 16) if found else -1
+    match = TARGET.search(instruction.text) if is_branch(instruction.opcode) else None
+    return int(match[1], 16) if match else -1
 
 
 TABLES = (

@@ -1,4 +1,4 @@
-"""What happened when: tasks, what ties them, and what SMs and warps did over time."""
+"""The timeline: tasks, their ties, and the activity of SMs and warps over time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gpuprof.correlate.tasks.task_queries import read_tasks
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.tables.table import Column
 
 AT_A_TIME = 100_000  # rows
@@ -18,7 +18,7 @@ TASKS = (
     Column("kind", "text", "", "task, launch, copy to device and so on."),
     Column("name", "text", "", "A script's, the kernel's, or what was copied."),
     Column("row", "text", "", "A stream, host, or a row that a script has opened."),
-    Column("is_virtual", "int", "", "1: it has parts alone."),
+    Column("is_virtual", "int", "", "1: it only has parts."),
     Column("launch", "int", "", "Number of the launch; -1 none."),
     Column("begin_cycle", "int", "cycles", "From power-on; -1 where it took place at no known time."),
     Column("end_cycle", "int", "cycles", "From power-on."),
@@ -46,9 +46,9 @@ BIN_STALLS = (
 
 def task_columns(profile: Profile) -> Columns:
     tasks = read_tasks(profile.database)
-    found: dict[str, Any] = {column.name: tasks.columns[column.name] for column in TASKS if column.type == "int"}
+    columns: dict[str, Any] = {column.name: tasks.columns[column.name] for column in TASKS if column.type == "int"}
     words = {name: [tasks.words[n] for n in tasks.columns[name].tolist()] for name in ("kind", "name")}
-    return found | words | {"row": [tasks.rows[n] for n in tasks.columns["row"].tolist()]}
+    return columns | words | {"row": [tasks.rows[n] for n in tasks.columns["row"].tolist()]}
 
 
 def relation_columns(profile: Profile) -> Columns:
@@ -57,12 +57,12 @@ def relation_columns(profile: Profile) -> Columns:
         "FROM stored_relations r LEFT JOIN parameters p ON p.parameter = r.via "
         "ORDER BY r.source, r.target, r.kind, r.via"
     )
-    found: dict[str, list] = {column.name: [] for column in RELATIONS}
+    columns: dict[str, list] = {column.name: [] for column in RELATIONS}
     # There may be millions: not all of them as tuples at once.
     while piece := rows.fetchmany(AT_A_TIME):
         for name, values in by_column(RELATIONS, piece).items():
-            found[name] += values
-    return found
+            columns[name] += values
+    return columns
 
 
 def bin_columns(profile: Profile) -> Columns:

@@ -1,8 +1,8 @@
-// What SMs and warps did over time: rates by term, and of SMs, that change where a launch's bin begins or ends.
+// The activity of SMs and warps over time: rates by term, and of SMs, that change where a launch's bin begins or ends.
 
 export class Activity {
   constructor({ bins, bin_stalls: stalls, terms }) {
-    this.sms = terms.n; // the channel behind the terms
+    this.sms = terms.n; // the channel after the terms
     this.channels = terms.n + 1;
     const amounts = this.amounts(bins, stalls);
     const [begins, ends] = [bins.column("begin_cycle"), bins.column("end_cycle")];
@@ -80,7 +80,7 @@ export class Activity {
     }
   }
 
-  // Warp-cycles by term from one cycle to another, and SM-cycles behind them.
+  // Warp-cycles by term from one cycle to another, followed by SM-cycles.
   sum(from, to) {
     const found = new Float64Array(this.channels);
     this.addUntil(to, this.placeOf(to), 1, found);
@@ -103,7 +103,7 @@ export class Activity {
   }
 }
 
-// Whether launches overlap: then an SM that two of them share counts twice.
+// True if launches overlap: then an SM that two of them share counts twice.
 function overlap(launches, begins, ends) {
   const spans = new Map(); // [begin, end] by launch
   launches.forEach((launch, bin) => {

@@ -1,4 +1,4 @@
-// Arrows beside a listing: from a row that stalls to the row that it waits for.
+// Arrows next to a listing: from a row that stalls to the row that it waits for.
 
 import { svg } from "./dom.js";
 import { grouped } from "./figures.js";
@@ -30,7 +30,7 @@ export function blamesOf(listing, row) {
   return all.sort((a, b) => b.cycles - a.cycles);
 }
 
-// A picture beside the rows, as high as all of them. `placeOf(row)`: the number of the line that it is shown in.
+// A picture next to the rows, as high as all of them. `placeOf(row)`: the number of the line that it is shown in.
 export function arrowsOf(listing, row, placeOf, nLines, rowHeight) {
   const blames = blamesOf(listing, row).slice(0, MOST);
   const most = Math.max(1, ...blames.map((blame) => blame.cycles));

@@ -23,7 +23,7 @@ export class Table {
     this.name = name;
     this.n = rows;
     this.texts = texts;
-    this.kept = new Map();
+    this.cached = new Map();
     this.declared = new Map(columns.map((column) => [column.name, column]));
     this.read = ({ coding, at }) => {
       const values = new ARRAYS[coding.slice(0, 2)](buffer, start + at, rows);
@@ -33,12 +33,12 @@ export class Table {
 
   // The values of a column, as numbers: of texts their numbers in `texts`.
   column(name) {
-    if (!this.kept.has(name)) {
+    if (!this.cached.has(name)) {
       const declared = this.declared.get(name);
       if (!declared) throw new Error(`the table ${this.name} has no column ${name}`);
-      this.kept.set(name, this.read(declared));
+      this.cached.set(name, this.read(declared));
     }
-    return this.kept.get(name);
+    return this.cached.get(name);
   }
 
   get(name, row) {
@@ -59,7 +59,7 @@ export class Table {
     return found;
   }
 
-  // Of a column with how many rows of another table belong to each row: where each begins there, and the end.
+  // For a column with the number of rows of another table that belong to each row: the index of the first of them, and the end.
   starts(name) {
     const starts = new Float64Array(this.n + 1);
     this.column(name).forEach((count, row) => {

@@ -21,7 +21,7 @@ class Compare {
   constructor(page) {
     this.page = page;
     [this.before, this.after] = page.profiles;
-    // Where one has samples alone, samples of both: cycles and samples have no difference.
+    // If one has only samples, samples of both: cycles and samples have no difference.
     [this.costs, this.unit] = page.profiles.every(({ hasLedger }) => hasLedger) ? ["cycles", "warp-cycles"] : ["samples", "samples"];
     this.tables = [];
     this.pairs = this.pairKernels();
@@ -42,7 +42,7 @@ class Compare {
     this.ofKernel = [];
   }
 
-  // What either profile says of itself that the other does not say.
+  // The header lines of either profile that the other does not have.
   names() {
     const facts = this.page.profiles.map(({ tables }) =>
       tables.facts.rows().map((row) => `${tables.facts.get("label", row)} ${tables.facts.get("text", row)}`),

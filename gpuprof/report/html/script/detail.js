@@ -1,4 +1,4 @@
-// What is known of the selected rows: reasons, lengths of stalls, what is waited for, counters.
+// Details of the selected rows: reasons, lengths of stalls, what is waited for, counters.
 
 import { ranked, stackedBar, sum } from "./bars.js";
 import { el } from "./dom.js";
@@ -23,7 +23,7 @@ export function detail(profile, row, whole, goTo) {
   return el(
     "div",
     { class: "detail" },
-    found(profile, row),
+    findings(profile, row),
     reasons(profile, row, whole),
     lengths(profile, row),
     causes(profile, row, whole, goTo),
@@ -31,8 +31,8 @@ export function detail(profile, row, whole, goTo) {
   );
 }
 
-// What checkers found there; nothing where they did not.
-function found(profile, row) {
+// Findings of checkers in these rows; nothing where there are none.
+function findings(profile, row) {
   const rows = findingsOf(profile, row.instructions);
   if (!rows.length) return null;
   const kernel = profile.tables.instructions.column("kernel")[row.instructions[0]];

@@ -5,7 +5,7 @@ export function el(tag, options = {}, ...children) {
   return furnish(document.createElement(tag), options, children);
 }
 
-// Less has room for the main columns of a table alone, and for one pane beside no other.
+// Less has room only for the main columns of a table, and for one pane at a time.
 const NARROW_PIXELS = 760;
 
 export function isNarrow() {

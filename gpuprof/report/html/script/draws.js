@@ -7,7 +7,7 @@ import { pipelineLanes } from "./pipeline_lanes.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
 
-// What becomes of primitives and pixels, in the order of the pipeline: columns of `draws` with their words.
+// Counts of primitives and pixels, in the order of the pipeline: columns of `draws` with their words.
 const FATES = [
   ["indices", "indices fetched"],
   ["vertices", "vertices shaded"],
@@ -182,12 +182,12 @@ class Draws {
       {
         name: "share",
         title: "busy",
-        hint: "Of a unit, part of the draw's time. Of a stage, mean waves in flight, of the most. Of a memory, bytes of what it could transfer.",
+        hint: "A unit: share of the draw's time. A stage: mean waves in flight, as a share of the most. A memory: share of the bytes that it could transfer.",
         width: 7,
         cell: (block) => share(block.share),
       },
       { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(block, block.name === bottleneck) },
-      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: (block) => share(block.blocked) },
+      { name: "blocked", title: "blocked", hint: "Waiting for a full successor.", width: 8, cell: (block) => share(block.blocked) },
       { name: "waves", title: "waves", width: 8, cell: (block) => number(block.waves) },
       { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => number(block.most) },
       { name: "bytes", title: "bytes", hint: "Read and written.", width: 9, cell: (block) => (block.nbytes === null ? "-" : nbytes(block.nbytes)) },
@@ -227,7 +227,7 @@ class Draws {
   }
 }
 
-// Of draws and of groups of them, which have the same columns.
+// Columns that tables of draws and of groups of draws share.
 function workColumns(work) {
   const count = (name) => (row) => compact(work.get(name, row));
   const value = (name) => (row) => work.get(name, row);

@@ -1,4 +1,4 @@
-// What checkers and other trace generators found, and what costs time: as items of a list, and by the instructions that they are about.
+// Findings of checkers and other trace generators, and advice: as items of a list, and by the instructions that they are about.
 
 import { el } from "./dom.js";
 import { baseName, compact, grouped } from "./figures.js";
@@ -6,7 +6,7 @@ import { hashOf } from "./place.js";
 
 const MARKED = ["error", "warning", "note"]; // advice is in the numbers of a line
 
-// A list of findings; `kernel`: the one that it stands beside, and need not name.
+// A list of findings; `kernel`: the one that it is shown with, which its items do not name.
 export function findingList(profile, rows, kernel = -1) {
   return el("ul", { class: "findings" }, ...rows.map((row) => item(profile, row, kernel)));
 }
@@ -29,7 +29,7 @@ export function lineLink(profile, kernel, path, line) {
   return el("a", { href: hashOf({ view: "source", kernel: profile.kernelKey(kernel), line: place }) }, place);
 }
 
-function item(profile, row, beside) {
+function item(profile, row, shownKernel) {
   const { findings, kernels } = profile.tables;
   const get = (name) => findings.get(name, row);
   const severity = get("severity");
@@ -46,7 +46,7 @@ function item(profile, row, beside) {
     el("span", { class: `badge ${severity}` }, severity),
     " ",
     el("strong", {}, get("kind")),
-    get("kernel") === beside ? " " : ` in ${kernels.get("name", get("kernel"))} `,
+    get("kernel") === shownKernel ? " " : ` in ${kernels.get("name", get("kernel"))} `,
     lineLink(profile, get("kernel"), get("path"), get("line")),
     ` ${get("text")}`,
     other ? el("span", {}, " (the other access: ", other, ")") : null,

@@ -17,7 +17,7 @@ export const view = {
   open: (page) => new Grid(page),
 };
 
-// What costs are grouped by. `ofRun`: it belongs to launches, so that launches can be counted below it.
+// The keys that costs are grouped by. `ofRun`: it belongs to launches, so that launches can be counted below it.
 const GROUPS = [
   { name: "device", title: "device", ofRun: true, text: ({ tables }) => tables.chip.get("name", 0) },
   { name: "stream", title: "stream", ofRun: true, text: ({ tables }, item) => `stream ${tables.runs.get("stream", item.run)}` },
@@ -78,7 +78,7 @@ class Group {
     return this.items.reduce((all, item) => all + (item.works[name] ?? 0), 0);
   }
 
-  // Of the launches, each counted once; null below a function, which is no launch's own.
+  // The sum over the launches, each counted once; null below a function, which is no launch's own.
   ofLaunches(name) {
     if (!this.ofRun) return null;
     const runs = new Set(this.items.map((item) => item.run));
@@ -169,7 +169,7 @@ class Grid {
       {
         name: "share",
         title: "share",
-        hint: "Of all that is shown.",
+        hint: "Share of all that is shown.",
         width: 7,
         value: (group) => sum(group.mix),
         cell: (group) => percent(sum(group.mix), sum(this.total.mix)),
@@ -206,7 +206,7 @@ class Grid {
         "Passes through the banks of shared memory that only bank conflicts make.",
         (group) => group.work("l1_wavefronts_shared") - group.work("l1_wavefronts_shared_ideal"),
       ),
-      number("local", "local", "Sectors of local memory asked for.", (group) => group.work("l2_sectors_local")),
+      number("local", "local", "Requested sectors of local memory.", (group) => group.work("l2_sectors_local")),
       ...terms
         .rows()
         .map((term) =>

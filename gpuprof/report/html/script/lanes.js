@@ -5,7 +5,7 @@ const MOST_LANES = 60; // of a row: what overlaps further lies in the last
 export const VIRTUAL = "virtual tasks";
 
 // Rows of tasks that took place at a known time, virtual ones first: [{ name, lanes }]. A lane is { tasks, begins, ends },
-// arrays of one length: rows of tasks, and their cycles beside each other, as a frame walks through them.
+// arrays of one length: rows of tasks, and their cycles in parallel arrays, as a frame walks through them.
 export function rowsOfTasks(tasks) {
   const [begins, ends, rows, isVirtual] = ["begin_cycle", "end_cycle", "row", "is_virtual"].map((name) => tasks.column(name));
   const byRow = new Map();

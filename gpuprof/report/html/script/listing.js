@@ -100,7 +100,7 @@ class Listing {
     for (const loop of this.loops) for (let at = loop.from; at <= loop.to; at += 1) this.items[at].depth += 1;
   }
 
-  // The items in sight when the loops of `folded` show their first row alone.
+  // The items in sight when the loops of `folded` show only their first row.
   shown(folded) {
     const seen = [];
     for (let at = 0; at < this.items.length; at += 1) {
@@ -111,7 +111,7 @@ class Listing {
     return seen;
   }
 
-  // What a row stands for: with the rows that are folded into it.
+  // A row together with the rows that are folded into it.
   foldedRow(item) {
     const rows = this.items.slice(item.loop.from, item.loop.to + 1).filter((each) => !each.isHeading);
     item.whole ??= Object.assign(
@@ -143,7 +143,7 @@ function add(map, key, value) {
   map.get(key).push(value);
 }
 
-// Where the instructions of each row begin in `row_instructions`.
+// The index in `row_instructions` at which the instructions of each row begin.
 function ownStarts(rows) {
   const [own, inlined] = [rows.column("own"), rows.column("inlined")];
   const starts = new Float64Array(rows.n + 1);
@@ -151,7 +151,7 @@ function ownStarts(rows) {
   return starts;
 }
 
-// What instructions cost together; worked out when it is first asked for.
+// The sum of the instructions' costs, computed when it is first needed.
 export class Measured {
   constructor(profile, instructions) {
     this.profile = profile;
@@ -170,7 +170,7 @@ export class Measured {
     return (this.keptWeight ??= this.profile.costOf(this.instructions, "weight"));
   }
 
-  // What bars show: exact cycles, or samples where there is no ledger.
+  // The numbers that bars show: exact cycles, or samples where there is no ledger.
   get mix() {
     return this.profile.hasLedger ? this.cycles : this.samples;
   }

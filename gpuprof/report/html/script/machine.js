@@ -168,7 +168,7 @@ class Machine {
       ...["warps", "blocks", "registers", "shared"].map((name) => ({
         name: `by_${name}`,
         title: `by ${name}`,
-        hint: `Blocks that fit by ${name} alone.`,
+        hint: `Blocks that fit by ${name} only.`,
         width: 13,
         cell: (row) => limit(row, name),
       })),
@@ -230,7 +230,7 @@ class Machine {
       {
         name: "filled",
         title: "filled",
-        hint: "Of the room in all waves, the last included.",
+        hint: "Share of the block slots of all waves, the last included.",
         width: 8,
         cell: (row) => percent(residencies.get("wave_share", row), 1),
       },

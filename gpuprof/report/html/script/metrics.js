@@ -1,4 +1,4 @@
-// What a row of code can be measured by. `value(row)` gives a number of a row of a Listing.
+// The measures of a row of code. `value(row)` gives a number of a row of a Listing.
 
 import { compact, percent } from "./figures.js";
 import { sum } from "./bars.js";
@@ -46,7 +46,7 @@ export function metricsOf(profile) {
     },
     counter("inst", "executed", "Instructions that warps executed.", (row) => row.counters.inst_executed),
     counter("divergent", "divergent", "Branches that split a warp.", (row) => row.counters.divergent_branches),
-    counter("sectors", "sectors", "Sectors (32 bytes) of global memory asked for.", (row) => row.counters.l2_sectors_global),
+    counter("sectors", "sectors", "Requested sectors (32 bytes) of global memory.", (row) => row.counters.l2_sectors_global),
     counter(
       "excess",
       "excess",
@@ -60,7 +60,7 @@ export function metricsOf(profile) {
       (row) => row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal,
     ),
     counter("live", "live registers", "Registers of a thread that hold a value which is read later.", (row) => row.liveRegisters ?? 0),
-    counter("local", "local", "Sectors of local memory asked for.", (row) => row.counters.l2_sectors_local),
+    counter("local", "local", "Requested sectors of local memory.", (row) => row.counters.l2_sectors_local),
   ];
 }
 

@@ -18,7 +18,7 @@ export class Pipeline {
     return this.blocks.length > 0;
   }
 
-  // Rows of `draws` that are in a block at a cycle, or up to `reach` cycles beside it.
+  // Rows of `draws` that are in a block at a cycle, or up to `reach` cycles before or after it.
   drawsAt({ name }, cycle, reach = 0) {
     this.byBlock ??= byText(this.spans, "block");
     const [firsts, lasts, draws] = ["first_cycle", "last_cycle", "draw"].map((column) => this.spans.column(column));

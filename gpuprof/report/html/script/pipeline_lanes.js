@@ -31,7 +31,7 @@ export function pipelineLanes(pipeline, span) {
   return el("div", { class: "chart", tabindex: "0", role: "group", "aria-label": "Pipeline over time" }, drawing);
 }
 
-// Of a unit as it is drawn: in a single cycle it may be wholly busy.
+// The rate of a unit as it is drawn: in a single cycle it may be wholly busy.
 function mostText(block, amounts) {
   return `to ${amountText(block, block.isStage ? block.most : amounts.reduce((a, b) => Math.max(a, b), 0))}`;
 }

@@ -1,4 +1,4 @@
-// Places of the page as the part of its address behind #: "#view=source&kernel=saxpy&line=saxpy.cu:4".
+// Locations in the page as the part of its address after #: "#view=source&kernel=saxpy&line=saxpy.cu:4".
 
 export function placeOf(hash) {
   return Object.fromEntries(new URLSearchParams(hash.replace(/^#/, "")));

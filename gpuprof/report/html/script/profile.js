@@ -9,7 +9,7 @@ export class Profile {
     this.nTerms = tables.terms.n;
   }
 
-  // What a kernel is called in addresses: its name, or its symbol where others have the name, too.
+  // The name of a kernel in addresses: its own name, or its symbol where others have the name, too.
   kernelKey(kernel) {
     const { kernels } = this.tables;
     const names = kernels.column("name");

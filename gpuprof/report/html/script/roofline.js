@@ -9,10 +9,10 @@ const LEFT = 78;
 const BOTTOM = 44;
 const TOP = 14;
 const RIGHT = 150;
-const MOST_NAMES = 8; // of points that all have their name beside them
+const MOST_NAMES = 8; // of points that are all labelled with their name
 const LEVELS = ["dram", "l2", "l1"];
 
-// `level`: row of `ceilings` whose bytes count; `kernel`: the one that is told from the others.
+// `level`: row of `ceilings` whose bytes count; `kernel`: the one that is highlighted.
 export function roofline({ roofs, ceilings, kernels }, level, kernel) {
   const rows = roofs.rows().filter((row) => roofs.column("level")[row] === level);
   const precisions = [...new Set(roofs.column("ceiling"))];
@@ -94,7 +94,7 @@ function slopeLine({ rate, label, isShown }, roof, xs, at) {
   return svg("line", line, svg("title", {}, `${label}, ${grouped(Math.round(rate))} GB/s`));
 }
 
-// Above the line's upper end: there the lines are furthest apart.
+// Above the line's upper end: there the distance between the lines is largest.
 function slopeLabel({ rate, label }, roof, at, box) {
   const x = Math.max(box.left + 12, at.x(roof / rate));
   return svg("text", { x, y: at.y(roof) - 6, class: "name", "text-anchor": "middle" }, label);

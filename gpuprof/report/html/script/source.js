@@ -19,7 +19,7 @@ const KEYS = [
   ["1, 2, 3", "show or hide source, PTX, instructions"],
   ["arrows", "move the selection"],
 ];
-// Columns that can be chosen beside those that are always there.
+// Columns that can be chosen in addition to those that are always there.
 const EXTRA = [
   { name: "sampled", title: "sampled", hint: "The exact share as the samples estimate it, and its 95 % interval.", width: 18, cell: sampledText },
   { name: "inclusive", title: "incl.", hint: "With the code that is inlined there.", width: 7, cell: (row, pane) => inclusiveText(row, pane) },
@@ -154,7 +154,7 @@ class Source {
     return el("label", { title: hint }, box, ` ${title}`);
   }
 
-  // The columns that somebody has chosen, or the usual ones.
+  // The columns that the user has chosen, or the default ones.
   get columns() {
     return this.chosenColumns ?? new Set(isNarrow() ? [] : USUAL[this.panes.length]);
   }
@@ -409,7 +409,7 @@ class Pane {
     return isNarrow() ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
   }
 
-  // What a row is marked for: the worst that was found there; "" nothing.
+  // The mark of a row: its most severe finding; "" nothing.
   markOf(row) {
     return (row.mark ??= markOf(this.source.profile, findingsOf(this.source.profile, row.instructions)));
   }

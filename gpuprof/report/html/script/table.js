@@ -9,7 +9,7 @@ const MOST_PRINTED = 2000;
 let nTables = 0;
 
 // options:
-//   caption   what the table holds, for those who do not see it
+//   caption   the table's contents, for screen readers
 //   columns   { name, title, hint, width (in characters; 0: what is left), least (then), align, class, style(row),
 //             cell(row): text or a node, value(row) to sort by }
 //   rows      anything, one each
@@ -174,7 +174,7 @@ class DataTable {
     else this.table.removeAttribute("aria-activedescendant");
   }
 
-  // Marks a row and scrolls to it, without telling the owner.
+  // Marks a row and scrolls to it, without notifying the owner.
   select(index, isCentred = true) {
     const before = this.body.querySelector('[aria-selected="true"]');
     before?.setAttribute("aria-selected", "false");

@@ -1,4 +1,4 @@
-// What ties tasks: the relations of one task, of a million.
+// Ties of tasks: the relations of one task, of a million.
 
 const NONE = [];
 

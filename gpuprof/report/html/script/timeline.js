@@ -170,7 +170,7 @@ class Timeline {
     });
   }
 
-  // A window that lies within the whole, and has cycles to tell apart.
+  // A window that lies within the whole, and has enough cycles to distinguish.
   fitted(from, to) {
     const [first, last] = this.whole;
     const length = Math.min(last - first, Math.max(LEAST_CYCLES, to - from));
@@ -287,7 +287,7 @@ class Timeline {
     return draw === undefined ? -1 : this.ties.rowOf(this.pipeline.draws.column("task")[draw]);
   }
 
-  // What a lane of the pipeline shows at a place of the canvas; "" where there is none.
+  // The text of a lane of the pipeline at a position of the canvas; "" where there is none.
   blockText(x, y) {
     const block = this.painter.blockAt(x, y);
     if (!block) return "";
@@ -390,7 +390,7 @@ class Timeline {
       {
         name: "share",
         title: "share",
-        hint: "Of the selection's time; more than 100% where tasks overlap.",
+        hint: "Share of the selection's time; more than 100% where tasks overlap.",
         width: 8,
         cell: ({ cycles }) => percent(cycles, to - from),
       },

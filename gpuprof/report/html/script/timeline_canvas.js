@@ -12,7 +12,7 @@ const MIX_HEIGHT = 110;
 const LETTER = 6.4; // pixels, of a label, at most
 const LEAST_LABEL = 34;
 const MOST_ARROWS = 300;
-// Okabe and Ito's colours, which the colour-blind tell apart, for kernels in their order.
+// Okabe and Ito's colours, which the colour-blind can distinguish, for kernels in their order.
 const KERNELS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a00", "#7a6fb0"];
 const ON_DARK = new Set(["#0072b2", "#5d6873", "#4d6a85", "#7a6fb0"]); // others have dark text
 const KINDS = { task: "#5d6873", wait: "#b9bfc7", free: "#b9bfc7" };
@@ -38,7 +38,7 @@ export class TimelineCanvas {
     this.names = [];
     this.laneOf = new Int32Array(this.tasks.n).fill(-1);
     let top = AXIS + ROW_GAP;
-    // Draws may fill many lanes of the rows: their pipeline stands above these, below passes.
+    // Draws may fill many lanes of the rows: their pipeline is above these, below passes.
     const [virtual, others] = [true, false].map((is) => this.rows.filter(({ name }) => (name === VIRTUAL) === is));
     for (const { name, lanes } of virtual) top = this.layOutRow(name, lanes, top);
     this.pipelineTop = top;
@@ -194,7 +194,7 @@ export class TimelineCanvas {
         if (row === this.selected) this.frame(left, top, width);
         if (width > LEAST_LABEL) this.nameTask(row, left, top, width);
       }
-      // What begins in the same pixel is behind this one.
+      // Tasks that begin in the same pixel are hidden by this one.
       at = width > 1 ? at + 1 : nextAt(begins, at + 1, from + (Math.floor(left) + 1 - this.gutter) / scale);
     }
     flush();
@@ -245,7 +245,7 @@ export class TimelineCanvas {
 
   arrow(source, target) {
     const { context } = this;
-    // From the end, or of what still goes on from where the other begins.
+    // From the end, or, if it still runs then, from the other's begin.
     const leaves = Math.max(this.begins[source], Math.min(this.ends[source], this.begins[target]));
     const [x0, x1] = [this.x(leaves), this.x(this.begins[target])];
     const [y0, y1] = [source, target].map((row) => this.lanes[this.laneOf[row]].top + LANE / 2);

@@ -1,1 +1,0 @@
-"""Writers of CSV and JSON. They know nothing of pages, which use them."""
