@@ -104,7 +104,7 @@ def read_input(path: Path | str, kind: Kind) -> bytes:
             data = file.read(nbytes + 1)
             while len(data) > nbytes:  # it grows, or is one of those in /proc, which say that they are empty
                 if len(data) > kind.most_nbytes:
-                    raise _too_long(path, kind, "continues")
+                    raise _too_long(path, kind, "has more bytes")
                 nbytes = len(data)
                 data += file.read(PIECE_NBYTES)
         except OSError as error:

@@ -43,8 +43,8 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
     gpuprof debug app.cu io.cpp -x commands.txt -- --size 1024
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
+    from gpuprof.debug.commands.command_table import Quit
     from gpuprof.debug.commands.console import Console, lines_of
-    from gpuprof.debug.commands.table import Quit
     from gpuprof.debug.debugger import Debugger
 
     scripts = [*map(lines_of, given.scripts), *([line] for line in given.lines)]
@@ -103,7 +103,7 @@ def _with_history() -> None:
         import readline
     except ImportError:
         return
-    from gpuprof.debug.commands.table import completions
+    from gpuprof.debug.commands.command_table import completions
 
     def complete(word: str, number: int) -> str | None:
         found = completions(readline.get_line_buffer()[: readline.get_endidx()])

@@ -12,7 +12,6 @@ from gpuprof.correlate.advice.advice_rules import advise, fill_costs
 from gpuprof.correlate.api_calls import fill_api_calls
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.findings import finding_rows
-from gpuprof.correlate.launch_rows import OF_LAUNCHES, rows_of
 from gpuprof.correlate.program_tables import (
     frame_rows,
     function_rows,
@@ -24,6 +23,7 @@ from gpuprof.correlate.program_tables import (
 )
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.stored_rows import OF_LAUNCHES, rows_of
 from gpuprof.correlate.tasks.draw_rows import fill_draws
 from gpuprof.correlate.tasks.fill_tasks import fill_relations
 from gpuprof.correlate.trace_tables import fill_traces

@@ -6,7 +6,7 @@
     source_positions     positions of the source that optimized code has reached, and what they imply for a variable
     assignments          registers of variables in optimized code, from the facts of the program
     optimized_variables  variables of optimized code
-    locations            lines, functions and instructions of loaded code, by the text that users type
+    code_locations       lines, functions and instructions of loaded code, by the text that users type
     thread               one thread at a stop: its frames, variables, registers, memory
     breakpoints          breakpoints and watchpoints
     plans                conditions for the next stop (step, next, finish, until, continue), and the stop
@@ -24,7 +24,7 @@ launch L before it, or the memory with which the launch began, and runs up to ev
 stop run as they do without a debugger: only their number of events is known.
 """
 
-NAMES = {"Debugger": "debugger", "Stop": "plans", "run_line": "commands.table"}
+NAMES = {"Debugger": "debugger", "Stop": "plans", "run_line": "commands.command_table"}
 
 
 def __getattr__(name: str):

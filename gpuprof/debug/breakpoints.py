@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.debug.locations import Linespec, LoadedCode, ResolvedLocation, find, same_file
+from gpuprof.debug.code_locations import Linespec, LoadedCode, ResolvedLocation, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
 from gpuprof.debug.values.c_types import CType, Storage, Value, shown
 from gpuprof.debug.values.evaluation import evaluate

@@ -13,9 +13,9 @@ from pathlib import Path
 from gpuprof.compile.source import read_source
 from gpuprof.debug import reverse
 from gpuprof.debug.breakpoints import Breakpoint, Points, Watchpoint
+from gpuprof.debug.code_locations import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.inferior import Inferior
-from gpuprof.debug.locations import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.plans import (
     Arrived,
     Order,

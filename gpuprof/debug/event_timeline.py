@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 from gpuprof.debug.breakpoints import Points
+from gpuprof.debug.code_locations import LoadedCode
 from gpuprof.debug.history import MOST_NBYTES, MOST_STATES_NBYTES, Checkpoint, States, checkpoint, page_nbytes
-from gpuprof.debug.locations import LoadedCode
 from gpuprof.debug.plans import Instant, Order, Rewind, Stop
 from gpuprof.debug.replayer import Replayer
 from gpuprof.debug.thread import Focus

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.debug.locations import LoadedCode
+from gpuprof.debug.code_locations import LoadedCode
 from gpuprof.debug.thread import WARP, Focus, warp_of
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.core.lanes import Lanes

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuprof.debug.breakpoints import Breakpoint, Watchpoint, holds, may_hold, seen_text
+from gpuprof.debug.code_locations import LoadedCode
 from gpuprof.debug.history import saved_state
-from gpuprof.debug.locations import LoadedCode
 from gpuprof.debug.plans import Order, Rewind, Step, Stop, position_of, row_of, runs
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, focus_of, text_of, warp_of
 from gpuprof.device.commands import Launch

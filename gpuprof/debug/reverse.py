@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.debug.breakpoints import WRITES, Points, Watchpoint
+from gpuprof.debug.code_locations import LoadedCode
 from gpuprof.debug.event_timeline import Timeline
-from gpuprof.debug.locations import LoadedCode
 from gpuprof.debug.plans import Instant, Order, Position, Stop, position_of, row_of, runs
 from gpuprof.debug.thread import Focus, focus_of
 from gpuprof.emulate.blocks import Block

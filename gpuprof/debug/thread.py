@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from gpuprof.debug.locations import Frame, LoadedCode
+from gpuprof.debug.code_locations import Frame, LoadedCode
 from gpuprof.debug.symbols import Variable
 from gpuprof.debug.values.c_types import (
     BASIC,

@@ -29,8 +29,8 @@ Warps
   of a warp do such an operation together wherever they are, if its row, its qualifiers and the mask are the same
   (`emulate/warp_sync.py`). Matrix operations only meet at one instruction.
 Copies
-  CP.ASYNC copies at once, and its access record is that of global memory; COMMIT and WAIT mean something to the timing
-  model alone. Bulk and tensor copies are done, and have reported to their mbarrier, as soon as they are issued.
+  CP.ASYNC copies at once, and its access record is that of global memory; COMMIT and WAIT mean something only to the
+  timing model. Bulk and tensor copies are done, and have reported to their mbarrier, as soon as they are issued.
   `isa/families/mbarrier.py` draws the object in shared memory, `isa/tensormap.py` the descriptor of a tensor map;
   both are our own. Operands that a row has no slot for are in a group of registers (`isa/families/bulk.py`).
 """

@@ -34,7 +34,7 @@ KINDS = (
     Kind("atomic", "atomic", "The atomic operation in the L2 whose old value is an operand."),
     Kind("queued", "access before it", "The access that the load/store unit served first, while that which brings an "
         "operand waited for longer than it then took."),
-    Kind("barrier", "last to arrive", "The warp that came to the barrier last: where it stood for longest since the "
+    Kind("barrier", "last to arrive", "The warp that reached the barrier last: where it waited for longest since the "
         "barrier before."),
     Kind("arrival", "arrival", "The arrival at a memory barrier that ended its phase."),
     Kind("copy", "bulk copy", "The bulk copy that landed last."),

@@ -12,8 +12,8 @@ from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\
-A small load-store machine between PTX and the real machine code. As a rule, one instruction stands
-for one PTX operation and costs what the real assembler's expansion of that operation costs.
+A small load-store machine between PTX and the real machine code. As a rule, one instruction
+stands for one PTX operation and costs what the real assembler's expansion of that operation costs.
 
 * `slots` is the number of issue slots of the common path: an instruction of n slots issues n times.
   It was measured with ptxas 13.0 for sm_80 for the most used operations, and estimated from these
@@ -55,7 +55,7 @@ def _page() -> Iterator[str]:
         yield f"| `{name}` | {field.shift} to {field.shift + field.width - 1} | {values} |"
     yield "\n## Kinds\n"
     yield (
-        "What an instruction is. An instruction with an effect stays though nobody reads its result; no\n"
+        "What an instruction is. An instruction with an effect stays though its result is not read; no\n"
         "access to memory moves over a fence.\n"
     )
     yield "| kind | on memory | effect | fence | meaning |"

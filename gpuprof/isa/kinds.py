@@ -23,7 +23,7 @@ KINDS = {
         Kind("compute", "", _, _, "makes registers from registers"),
         Kind("special", "", _, _, "reads a special register"),
         Kind("hint", "", X, _, "takes its issue slot and changes nothing"),
-        Kind("meet", "", X, _, "stands where lanes that parted are together again"),
+        Kind("meet", "", X, _, "marks where diverged lanes reconverge"),
         # Where control goes.
         Kind("branch", "", X, F, "jumps to a place that the instruction names"),
         Kind("branch_indirect", "", X, F, "jumps to the address in a register"),
@@ -39,7 +39,7 @@ KINDS = {
         Kind("stack_change", "", X, F, "moves the top of the lane's stack"),
         # Waiting for others.
         Kind("barrier", "", X, F, "arrives at a barrier of the block and waits"),
-        Kind("barrier_arrive", "", X, F, "arrives at a barrier of the block and goes on"),
+        Kind("barrier_arrive", "", X, F, "arrives at a barrier of the block and continues"),
         Kind("barrier_vote", "", X, F, "waits at a barrier of the block, which combines a predicate of all threads"),
         Kind("cluster_barrier", "", X, F, "arrives or waits at the barrier of the cluster"),
         Kind("warp_sync", "", X, F, "waits for lanes of its warp"),
@@ -51,7 +51,7 @@ KINDS = {
         Kind("store", "store", X, _, "writes memory"),
         Kind("atomic", "atomic", X, _, "changes memory in one step and gives the old value"),
         Kind("reduction", "reduction", X, _, "changes memory in one step"),
-        Kind("copy", "copy", X, _, "copies from global to shared memory while its warp goes on"),
+        Kind("copy", "copy", X, _, "copies from global to shared memory while its warp continues"),
         Kind("copy_commit", "", X, F, "makes a group of the copies so far"),
         Kind("copy_wait", "", X, F, "waits for groups of copies"),
         Kind("bulk_load", "copy", X, F, "a bulk or tensor copy from global to shared memory"),
@@ -85,7 +85,7 @@ KINDS = {
         Kind("warp_reduction", "", _, _, "combines a register of the lanes"),
         # Matrices. A whole warp executes these together.
         Kind("matrix", "", _, _, "multiplies matrices"),
-        Kind("matrix_async", "", _, F, "multiplies matrices of a warp group while its warps go on"),
+        Kind("matrix_async", "", _, F, "multiplies matrices of a warp group while its warps continue"),
         Kind("matrix_commit", "", X, F, "makes a group of the multiplications so far"),
         Kind("matrix_wait", "", X, F, "waits for groups of multiplications"),
         Kind("matrix_load", "load", _, _, "reads fragments of matrices from memory"),

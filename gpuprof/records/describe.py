@@ -62,7 +62,6 @@ def _page() -> Iterator[str]:
             ]
             yield from markdown_table(("field", "type", "meaning"), rows)
         if chunk.table:
-            yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
             yield from recorded(chunk.table)
     yield "## Numbers of a launch (`counters` of LEND, and some fields of LNCH)\n"
     yield from markdown_table(

@@ -23,7 +23,10 @@ def _meaning(column: Column) -> str:
 
 def recorded(table: Table) -> Iterator[str]:
     """The layout of a table's rows in a recording."""
-    yield f"{table.dtype.itemsize} bytes a row. Since version {table.since}.\n"
+    order = f"; {table.rows}" if table.rows else ""
+    size = f"{table.dtype.itemsize} bytes a row"
+    yield f"## `{table.chunk.decode()}`: {table.name}\n"
+    yield f"{fill(f'{table.text}{order}. {size}, since version {table.since}.', WIDTH)}\n"
     offsets: dict[str, int] = {name: place[1] for name, place in (table.dtype.fields or {}).items()}
     yield from markdown_table(
         ("field", "offset", "type", "unit", "meaning"),

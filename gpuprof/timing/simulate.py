@@ -25,7 +25,6 @@ from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.machine import (
     Machine,
-    Program,
     State,
     block_slots,
     machine_record,
@@ -34,6 +33,7 @@ from gpuprof.timing.state.machine import (
     new_core,
     new_memory,
 )
+from gpuprof.timing.state.machine_tables import Program
 from gpuprof.timing.state.stall_tables import stalls_of
 from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.timing.trace_feed import LiveTrace

@@ -77,7 +77,7 @@ def test_what_is_too_long_is_not_read(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="only Linux has files that say they are empty")
 def test_what_says_that_it_is_empty_is_read_up_to_its_limit():
     assert b"[stack]" in read_input("/proc/self/maps", CHIP)
-    with pytest.raises(UsageError, match=r"^/proc/self/maps: goes on; the limit for a few is 100 bytes$"):
+    with pytest.raises(UsageError, match=r"^/proc/self/maps: has more bytes; the limit for a few is 100 bytes$"):
         read_input("/proc/self/maps", CHIP._replace(name="few", most_nbytes=100))
 
 

@@ -11,7 +11,7 @@ WAYS = {
     -6: (
         "signal 6 (SIGABRT)",
         "app: the program was ended by signal 6 (SIGABRT): its host code gave up: look for abort, a failed assert, or "
-        "an exception that nobody catches",
+        "an exception that is not caught",
     ),
     -9: (
         "signal 9 (SIGKILL)",

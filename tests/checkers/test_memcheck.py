@@ -119,7 +119,7 @@ def test_misaligned(planted):
     (found,) = planted.run("misaligned_load", 1, 32, x, planted.array(128))
     assert (found.kind, found.count) == ("misaligned", 16)
     assert found.text == (
-        f"thread (1, 0, 0) of block (0, 0, 0) reads 4 bytes of global memory at {x.address + 2:#x}, which is no "
+        f"thread (1, 0, 0) of block (0, 0, 0) reads 4 bytes of global memory at {x.address + 2:#x}, which is not a "
         "multiple of 4"
     )
 

@@ -243,7 +243,7 @@ def test_pairs_that_have_no_room_are_counted():
     """Two warps take turns to write a word, each time at another place of the code."""
     blocks = Blocks(1, 64, False, False)
     slots, zero = blocks.slots(np.zeros(1, np.int64)), np.zeros(1, np.int64)
-    pool, place = stamp_lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
+    pool, place = stamp_lines.new_pool(), stamps.LineTable(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
     pool.numbers.resize(1 << 14, refcheck=False)
     found = np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64)
     words, addresses, of_lanes = np.zeros((0, 1, 1), np.uint64), np.zeros((1, 32), np.int64), np.zeros(32, np.int64)

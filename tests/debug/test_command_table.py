@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.debug.commands import cuda_focus, info, table
+from gpuprof.debug.commands import command_table, cuda_focus, info
 from tests.debug.test_sessions import FOLDER, session, typed_in
 from tests.paths import DOCS
 
@@ -150,7 +150,7 @@ No shared libraries are listed: `info functions` has the kernels of all modules.
 [Program killed]
 (gpuprof) quit
 """
-TABLES = {"": table.COMMANDS, "info ": info.INFOS, "info cuda ": cuda_focus.TABLES}
+TABLES = {"": command_table.COMMANDS, "info ": info.INFOS, "info cuda ": cuda_focus.TABLES}
 COMMANDS = [pytest.param(before, each, id=before + each.name) for before, found in TABLES.items() for each in found]
 
 

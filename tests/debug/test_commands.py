@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.debug.commands import show_values
+from gpuprof.debug.commands.command_table import completions
 from gpuprof.debug.commands.console import Console
-from gpuprof.debug.commands.table import completions
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.values.c_types import INT, CType, Member, Storage, described, pointer_to, renamed
 from tests.debug.test_sessions import FOLDER, session, typed_in

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.commands.command_table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
 from tests.paths import ROOT

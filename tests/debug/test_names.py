@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.commands.command_table import run_line
 from gpuprof.debug.debug_sections import read_sections
 from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
 from gpuprof.errors import DebugError

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
+from gpuprof.debug.commands.command_table import Quit
 from gpuprof.debug.commands.console import Console
-from gpuprof.debug.commands.table import Quit
 from gpuprof.debug.debugger import Debugger
 from tests.paths import DOCS, ROOT
 

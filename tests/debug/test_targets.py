@@ -14,7 +14,7 @@ import pytest
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.compile.ptxfile import read_ptx
-from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.commands.command_table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Focus
 from gpuprof.errors import DebugError, FileFormatError, UsageError

@@ -19,7 +19,7 @@ from tests.paths import ROOT
 INSTEAD = {
     r"told|tells?|telling": "reports, prints, says, names",
     r"nobody|somebody|anybody": "name the part of the program, or use the passive voice",
-    r"who(?! (use|uses|write|writes|run|runs|read|reads|has|have|want|wants|can|cannot|know|knows|need|needs)\b)": (
+    r"(?<!everyone )(?<!readers )(?<!people )who(?! (use|uses|write|writes|run|runs|read|reads|has|have|want|wants|can|cannot|know|knows|need|needs)\b)": (
         "which, the warp that, the instruction that"
     ),
     r"behind": "after, below, under",

@@ -177,7 +177,7 @@ def test_a_folder_that_has_traces_is_not_written_to(tmp_path):
         watch([make("EXIT")], AccelSim(folder=str(tmp_path)))
 
 
-@pytest.mark.parametrize("options, text", [({}, "say where"), ({"folder": "t", "most": 1}, "raise most=N")])
+@pytest.mark.parametrize("options, text", [({}, "give a folder"), ({"folder": "t", "most": 1}, "raise most=N")])
 def test_refused(tmp_path, monkeypatch, options, text):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(GeneratorError, match=text):

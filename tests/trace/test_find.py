@@ -227,14 +227,14 @@ def test_a_kind_that_there_is_not():
     class Wrong(TraceGenerator):
         kinds = ("loads",)
 
-    with pytest.raises(UsageError, match="trace generator wrong: 'loads' is no kind of instruction; did you mean load"):
+    with pytest.raises(UsageError, match="'loads' is not a kind of instruction; did you mean load"):
         Wrong()
 
 
 @pytest.mark.parametrize(
     "attributes, message",
     [
-        ({"spaces": ("shard",)}, "'shard' is no space; did you mean shared?"),
+        ({"spaces": ("shard",)}, "'shard' is not a space; did you mean shared?"),
         ({"kinds": "store"}, "kinds is 'store': expected a tuple of texts, as in (first, second) or (only,)"),
         ({"opcodes": "LDG.*"}, "opcodes is 'LDG.*': expected a tuple of texts, as in (first, second) or (only,)"),
         ({"tables": ("t",)}, "tables is ('t',): expected a tuple of tables, as in (first, second) or (only,)"),
@@ -251,7 +251,7 @@ def test_one_table_or_column_is_no_tuple():
     with pytest.raises(UsageError, match=r"trace generator wrong: tables is Table\(.*expected a tuple of tables"):
         type("Wrong", (TraceGenerator,), {"tables": TABLE})()
     with pytest.raises(UsageError, match=r"table 't': columns is Column\(.*expected a tuple of columns"):
-        Table("t", "", COLUMNS[0]).check()
+        check_table(Table("t", "", COLUMNS[0]))
 
 
 def test_a_finding_has_no_such_field():

@@ -1,8 +1,8 @@
 """Two dependent instructions that the real assembler writes as one: additions of three, shift and add, logic of three,
 tests, predicates.
 
-Each rule looks at an instruction and at what made one of its sources. The maker may join its reader when nobody else
-reads what it made and its own sources still have their values there.
+Each rule looks at an instruction and at what made one of its sources. The maker may join its reader when its result
+has no other reader and its own sources still have their values there.
 """
 
 from bisect import bisect_left

@@ -2,7 +2,7 @@
 come together.
 
 Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on
-hardware since Volta each takes an issue slot, so they are here for their time. A loop that atomics stand in gets a
+hardware since Volta each takes an issue slot, so they are here for their time. A loop with atomics gets a
 YIELD, too, as ptxas 13.0 writes it.
 """
 
@@ -87,8 +87,8 @@ def _different_registers(body: Body, known: Iterable[int] = ()) -> set[int]:
         if kind == "special":
             differs = inst.imm not in _SAME_FOR_ALL
         else:
-            # Memory may give each lane another value. Constants and parameters differ only if their addresses do, which
-            # their sources tell.
+            # Memory may give each lane another value. Constants and parameters differ only if their addresses do, so
+            # their sources decide.
             differs = kind in _ANSWERS_EACH or inst.op.space not in ("", "param", "const", "barrier")
         if differs:
             todo += inst.writes()

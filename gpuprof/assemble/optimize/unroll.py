@@ -13,7 +13,7 @@ A loop that continues while i < n and adds s to i in each turn becomes, as ptxas
 
 Compilers start an unsigned counter at tid - 128 if its first use is after the addition: it may be beyond n until the
 first turn has brought it around to the least numbers. So where numbers are unsigned one turn comes first, with the
-loop's own test after it, as ptxas has it; `first` is false from there on. A loop that goes on while i != n has the
+loop's own test after it, as ptxas has it; `first` is false from there on. A loop that continues while i != n has the
 loop as it was in place of the last turn. What counts up or down by a constant is added to once for all copies: they
 read it with an offset, which loads and stores take as it is, so that none of them waits for another.
 The sums on the left are not done: n - 3s is, held back from passing the least number. A counter that itself passes the
@@ -207,7 +207,7 @@ class _Unrolled:
 
 
 class _Turn:
-    """One copy of a turn: its names of registers, and the amount by which each counting register is behind."""
+    """One copy of a turn: its names of registers, and the amount by which each counting register lags."""
 
     def __init__(self, unrolled: _Unrolled, number: int, count: int, kept: dict[int, int], counts: bool):
         self.unrolled, self.body = unrolled, unrolled.body

@@ -234,7 +234,7 @@ class VariableParser(ValueParser):
         return values
 
     # value: constant | [mask] name [+ N] | [mask] generic(name) [+ N] | mask ( name [+ N] ); a mask is 0xFF with zeros
-    # behind
+    # after it
     def initial_value(self):
         if self.token.text == "WARP_SZ":
             return expression(self)

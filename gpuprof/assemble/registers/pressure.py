@@ -62,8 +62,8 @@ def _all_alike(index: int, placed: int, alive: list[bool]) -> int:
 
 def _instructions_to_makers(graph: Dependences) -> _Distance:
     """The distance is the number of instructions that have to be placed before all operands that this one makes live
-    are made. So of several sums that share operands, as those of a convolution do, all come to a shared operand before
-    one goes on.
+    are made. So of several sums that share operands, as those of a convolution do, all reach a shared operand before
+    one continues.
     """
     behind = [0] * len(graph.region)  # bit sets: an instruction, and all that must come after it
     for index in range(len(behind) - 1, -1, -1):

@@ -206,8 +206,8 @@ class _Spiller:
             suffix = "64" if body.files[register] == "D" else "32"
             if body.is_kernel:
                 return [Inst(BY_NAME[f"{name}.{suffix}"], imm=homes[register], **slots)]
-            # A kernel's frame starts at address 0; a function's lies where its caller's ends, which only run time
-            # tells.
+            # A kernel's frame starts at address 0; a function's lies where its caller's ends, which is known only at
+            # run time.
             base = self._new("R")
             return [
                 Inst(BY_NAME["FRAME"], dst=base, imm=SPECIAL_INDEX["localbase"]),

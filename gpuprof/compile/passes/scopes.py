@@ -1,6 +1,6 @@
 """The scopes of atomics: `atomicAdd_block` and `atomicAdd_system` in PTX.
 
-Clang gives the scope of a builtin no word in the IR for this target, and LLVM prints that of a compare-and-swap alone.
+Clang gives the scope of a builtin no word in the IR for this target, and LLVM prints only that of a compare-and-swap.
 So atomics in our header's functions of these names get their `syncscope` (`name_scopes`); before code generation the
 location of each such instruction gets a column of its own (`mark`, after `lineinfo.encode`, whose labels need none);
 and the PTX instruction at that location gets the word (`show`, before `lineinfo.decode`). No other change is made: code

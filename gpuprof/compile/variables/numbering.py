@@ -42,7 +42,7 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
 
     The table has `places`: of each number, variable and inlined call; `variables`: name, type, scope, place among the
     arguments or 0; `globals`: by symbol name, type, scope, state space; `scopes`: the parent of each, null for none;
-    `types`; `positions`: of each function its positions' lines, what follows each, which of them begin behind a change
+    `types`; `positions`: of each function its positions' lines, what follows each, which of them begin after a change
     of a variable, and which end it. Keys are the numbers of LLVM's nodes.
     """
     metadata, available = Metadata(ir), Available(ir)

@@ -11,6 +11,6 @@ stack_frames    backtrace, frame, up, down, list, disassemble
 cuda_focus      the focus, and tables of kernels, blocks, warps, lanes, threads
 info            info ...
 general         echo, printf, and commands of gdb that are refused
-table           all of them
+command_table   all of them
 console         reads commands from a terminal, a pipe or a script
 """

@@ -9,7 +9,7 @@ from gpuprof.base.inputs import COMMANDS, read_input_text
 from gpuprof.base.interrupts import is_ctrl_c
 from gpuprof.debug.commands.command import numbers_of
 from gpuprof.debug.commands.command_blocks import SILENT, Block, Item, branches, gathered, opens, word_of
-from gpuprof.debug.commands.table import parsed, run_line
+from gpuprof.debug.commands.command_table import parsed, run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError, GpuprofError, UsageError
 

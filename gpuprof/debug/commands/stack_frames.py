@@ -1,10 +1,10 @@
 """Commands that show where the focused thread is."""
 
+from gpuprof.debug.code_locations import PTX, same_file
 from gpuprof.debug.commands.command import Command
 from gpuprof.debug.commands.settings import count_of
 from gpuprof.debug.commands.stop_text import frame_text, line_text, source_line
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.locations import PTX, same_file
 from gpuprof.errors import DebugError
 
 

@@ -1,9 +1,9 @@
 """The texts of positions and stops."""
 
 from gpuprof.base.processes import how_ended
+from gpuprof.debug.code_locations import PTX, Frame, LoadedCode, same_file
 from gpuprof.debug.commands.command_blocks import is_silent
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.locations import PTX, Frame, LoadedCode, same_file
 from gpuprof.debug.plans import Stop
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
 from gpuprof.debug.values.c_types import shown

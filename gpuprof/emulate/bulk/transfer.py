@@ -79,7 +79,9 @@ class Transfer:
         """True when addresses and sizes, by their names, suit a bulk copy. Raises KernelFault."""
         for what, value in values.items():
             if value % UNIT:
-                text = f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}"
+                text = (
+                    f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is not a multiple of {UNIT}"
+                )
                 self.refuse(element, "misaligned", self.site.space, -1 if what == "size" else value, text)
                 return False
         return True

@@ -3,7 +3,7 @@
 TEX and TLD4: a the texture, b coordinates (then the level, or the derivatives along x and y), c a sampler or DZ for the
 texture's own.
 They write as many of the four result registers as `channels` says.
-SULD, SUST, SURED: a the surface, b coordinates, c the value. With `layered`, a layer's number stands before the
+SULD, SUST, SURED: a the surface, b coordinates, c the value. With `layered`, a layer's number comes before the
 coordinates.
 
 Slots: one, as the real assembler makes one TEX, TLD, SULD or SUST of a fetch (estimated; moves that put coordinates

@@ -1,8 +1,8 @@
 """wgmma: what a warp group multiplies, one row of the table for each 8 columns of B and D.
 
 Each warp has 16 of the 64 rows, and of 8 columns of D its four (f16: two) registers are a fragment of mma. PTX starts
-the multiplication and waits for it later; here it is done when the next instruction runs, which no program that waits
-can tell.
+the multiplication and waits for it later; here it is done when the next instruction runs, which makes no difference to a
+program that waits.
 """
 
 from gpuprof.assemble.ir.values import Imm, NoVariant
