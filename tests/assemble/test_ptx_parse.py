@@ -1,7 +1,5 @@
 """PTX text to values: structure, positions, source lines; and nothing but PtxError for text that is not PTX."""
 
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -9,6 +7,7 @@ from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.assemble.ptx.tokens import tokenize
+from gpuprof.compile.module import PtxModule
 from gpuprof.errors import GpuprofError, PtxError
 from gpuprof.isa.program import Location
 from tests.support.ptx_support import PREAMBLE, kernel_text
@@ -166,9 +165,7 @@ def test_damaged_text_gives_our_own_errors(data):
     for _ in range(data.draw(st.integers(1, 3))):
         index = data.draw(st.integers(0, len(lines) - 1))
         lines[index] = data.draw(_damages(lines[index]))
-    module = SimpleNamespace(
-        name="k.ptx", ptx="\n".join(lines), sources={}, display={}, compiler="", arch="sm_80", param_types={}
-    )
+    module = PtxModule("k.ptx", "\n".join(lines), {}, {}, compiler="", arch="sm_80")
     try:
         assemble_program(module)
     except GpuprofError as error:

@@ -43,7 +43,7 @@ def test_they_are_those_that_the_import_graph_reaches(modules, graph, file):
 
 def test_the_timing_model_is_made_of_the_numbers_of_other_rooms():
     found = {path.relative_to(PACKAGE).as_posix() for path in sources_of(PACKAGE / "timing/engine.py")}
-    assert {"isa/row.py", "chips/model.py", "records/schema.py", "timing/units/scheduler.py"} < found
+    assert {"isa/row.py", "chips/model.py", "tables/samples.py", "timing/units/scheduler.py"} < found
 
 
 # --- an edit

@@ -61,6 +61,6 @@ def test_pipes_and_latencies_are_those_of_the_timing_model():
             assert facts.latency[number, place] == inst["latency"][number], (op.name, chip.name)
             port = PORTS[inst["port"][number]]
             if port in PIPES and expected.pipe in PIPES:
-                on_pipe = -(-facts.slots[number, place] // inst["slots_apart"][number])
+                on_pipe = -(-facts.slots[number, place] // inst["slot_interval"][number])
                 ticks = inst["port_ticks"][number] * on_pipe
                 assert facts.busy[port][number, place] == pytest.approx(ticks / TICKS, rel=0.01), (op.name, chip.name)

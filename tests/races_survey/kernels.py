@@ -52,7 +52,7 @@ def kinds_found(case: Case, scratch: Path) -> list[str]:
     """Kinds of races that are found. Raises GpuprofError where it cannot be run."""
     text = case.path.read_text(errors="replace")
     racecheck = Racecheck(warp_synchronous=not case.is_warp_synchronous)
-    planted = Planted(scratch, PRELUDE + text, Memcheck(), racecheck, max_warp_instructions=1 << 20)
+    planted = Planted(scratch, PRELUDE + text, Memcheck(), racecheck, max_instructions=1 << 20)
     found = []
     for name in planted.module.kernels:
         planted.run(name, *_extents(text), *_arguments(planted, planted.module[name].function, text))
