@@ -116,7 +116,7 @@ class _Slots(Session):
         for _ in emulate(launch, self.memory, chip=self.chip, max_warp_instructions=1 << 24, counters=counters):
             pass
         self.use(launch, counters, before, self.memory.arena)
-        self.n_launches += 1
+        self.launcher.n_launches += 1
 
 
 def slots_of(launch: Launch, counters: LaunchCounters) -> Counter[str]:

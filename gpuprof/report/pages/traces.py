@@ -93,7 +93,10 @@ def objects(kernel: Kernel, report: Report, request: Request) -> dict:
                 "generator": traced.table.generator,
                 "table": traced.table.table,
                 "text": traced.table.text,
-                "columns": [column._asdict() for column in traced.table.columns],
+                "columns": [
+                    {"name": column.name, "type": column.type, "unit": column.unit, "text": column.text}
+                    for column in traced.table.columns
+                ],
                 "rows": [list(row) for row in traced.rows if row[0] in launches],
             }
             for traced in report.traces
