@@ -399,7 +399,6 @@ def test_a_plain_script_runs(tmp_path):
 DEBUGGED = """\
 import gpuprof.interop.numba
 gpuprof.interop.numba.enable()
-import numba
 import numpy as np
 from numba import cuda
 @cuda.jit
