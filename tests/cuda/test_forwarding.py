@@ -1,25 +1,32 @@
-"""The names of headers that only have to exist."""
+"""The names of forwarding.json open in host code that includes nothing else first."""
 
 import json
+import subprocess
 
-from gpuprof.compile.cuda import compile_cuda
-from gpuprof.cuda import FOLDER, FORWARDING, INCLUDE
+import pytest
 
-ROOTS = json.loads(FORWARDING.read_text())["roots"]
-ROWS = [(f"{root['name']}/{row['name']}", row["external-contents"]) for root in ROOTS for row in root["contents"]]
+from gpuprof.compile.host import host_toolchain
+from gpuprof.cuda import FOLDER, FORWARDING
+from gpuprof.errors import CompileError
+
+FOLDERS = json.loads(FORWARDING.read_text())["roots"]
+TARGETS = {  # opened file -> a name of it, as programs write it
+    header["external-contents"]: f"{folder['name']}/{header['name']}".removeprefix("include/")
+    for folder in FOLDERS
+    for header in folder["contents"]
+    if header["name"] != "cuda_pipeline.h"  # of device code, which includes gpuprof/cuda.h first
+}
 
 
-def test_each_name_leads_to_a_header_and_is_none_itself():
-    assert [name for name, _ in ROWS if (FOLDER / name).exists()] == []
-    assert [target for _, target in ROWS if not (FOLDER / target).is_file()] == []
-    assert len({name for name, _ in ROWS}) == len(ROWS)
-
-
-def test_each_name_can_be_included(tmp_path):
-    """Also with a header of the user's beside them, and twice."""
-    names = [str((FOLDER / name).relative_to(INCLUDE)) for name, _ in ROWS]
-    includes = "".join(f"#include <{name}>\n" for name in (*names, *names))
-    (tmp_path / "own.h").write_text('#include "cuda_runtime.h"\n')
-    (tmp_path / "k.cu").write_text(f'#include "own.h"\n{includes}__global__ void k(float *x) {{ *x = 1; }}\n')
-    module = compile_cuda(tmp_path / "k.cu")
-    assert list(module.sources) == [str(tmp_path / "k.cu")]
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_name_opens_in_host_code(tmp_path, target):
+    """clang looks for what a header includes next to its name: the headers of `include/gpuprof` are not there."""
+    try:
+        tools = host_toolchain()
+    except CompileError as error:
+        pytest.skip(str(error))
+    assert (FOLDER / target).is_file()
+    source = tmp_path / "host.cpp"
+    source.write_text(f"#include <{TARGETS[target]}>\nint main() {{ return 0; }}\n")
+    done = subprocess.run([*tools.clang, *tools.host, "-fsyntax-only", str(source)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
