@@ -74,14 +74,15 @@ def in_values(database: sqlite3.Connection, table: Table, known: dict[tuple[str,
 
 def _first_wrong(database: sqlite3.Connection, table: Table, rules: Mapping[str, str]) -> Iterator[Wrong]:
     """The first row that a rule does not hold for, by its key."""
+    names = table.key or ("rowid",)
     for column in table.in_database:
         row = database.execute(
-            f"SELECT {column.name}, {', '.join(table.key)} FROM {table.name} WHERE NOT COALESCE({rules[column.name]}, "
+            f"SELECT {column.name}, {', '.join(names)} FROM {table.name} WHERE NOT COALESCE({rules[column.name]}, "
             "0) LIMIT 1"
         ).fetchone()
         if row:
             value, *key = row
-            place = ", ".join(f"{name} {brief(each)}" for name, each in zip(table.key, key, strict=True))
+            place = ", ".join(f"{name} {brief(each)}" for name, each in zip(names, key, strict=True))
             yield Wrong(f"{table.name}.{column.name} is {brief(value)} at {place}; expected {expected(column)}")
 
 
