@@ -146,7 +146,7 @@ def test_every_column_is_checked(models, tmp_path):
         shutil.copy(models[1], tmp_path / "a.gpudb")
         put(tmp_path / "a.gpudb", column, b"\xff", False)
         put(tmp_path / "a.gpudb", column, b"\xff", True)  # the first may be NULL; a key takes only one
-        if BY_NAME[column.table] not in UNREAD:
+        if BY_NAME.get(column.table) not in UNREAD:  # a generator's table is always read
             # SQLite itself takes no blob for an integer key
             is_refused = _refused(tmp_path / "a.gpudb")
             assert is_refused == "" or f"{column.table}.{column.name} " in is_refused, column

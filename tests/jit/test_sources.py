@@ -92,12 +92,12 @@ class Edit(NamedTuple):
 
 EDITS = [
     Edit(
-        "emulate.log.regroup", "m.sector_starts(np.array([0]), np.array([1 << 56 | 5], np.uint64), 1).tolist()",
+        "emulate.trace_log.regroup", "m.sector_starts(np.array([0]), np.array([1 << 56 | 5], np.uint64), 1).tolist()",
         "emulate/trace_log/trace_entries.py", "np.int64(more_sectors) << 8", "np.int64(more_sectors) << 4",
         "[0, 261]", "[0, 21]",
     ),
     Edit(
-        "emulate.log.counting",
+        "emulate.trace_log.access_counts",
         "m.count(128 * np.arange(32), np.full(1, 2**32 - 1, np.uint32), 8, 1, 0, False, False, np.array([[0, 0]]))[7]",
         "emulate/trace_log/coalesce.py", "return total, ideal", "return total + 100, ideal",
         "32", "132",
