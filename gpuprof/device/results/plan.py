@@ -1,6 +1,6 @@
 """The results of launches written as text: arrays compared with expected values, and saved.
 
-    LaunchRequests, Wanted ─ plan_results ─> ResultPlan ─ after each launch ─> Results; .npy files at the end
+    LaunchRequests, RequestedResults ─ plan_results ─> ResultPlan ─ after each launch ─> Results; .npy files at the end
 
 Everything is looked up and read before the first launch runs. Values are copied from memory once nothing is in flight
 any more, so that the timing is the same as without.
