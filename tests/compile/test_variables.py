@@ -14,12 +14,17 @@ FILES = [
 ]
 
 
+def instructions(ptx: str) -> list[str]:
+    """The lines of PTX without `.loc`: a debug record ends LLVM's run of equal positions, which repeats one."""
+    return [line for line in ptx.split("\n") if not line.startswith("\t.loc\t")]
+
+
 @pytest.mark.parametrize("level", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_the_code_is_the_same(path, level):
     plain, told = (compile_cuda(path, optimize=level, for_debugger=debug) for debug in (False, True))
     assert assemble_program(told).code.tobytes() == assemble_program(plain).code.tobytes()
-    assert told.ptx == plain.ptx
+    assert instructions(told.ptx) == instructions(plain.ptx)
     assert plain.facts.variables is None
     assert len(told.facts.variables.settings) > 2
 
