@@ -193,9 +193,9 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
     when the iterator ends. `max_warp_instructions`, if any, bounds the instructions that a warp may execute; a
     chunk rests when it has made about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an
     exception of it ends the launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends.
-    Without `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are recorded.
-    `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as it was
-    then. Raises KernelFault; `counters` then hold what ran before it.
+    Without `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are
+    recorded. `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as
+    it was then. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_warp_instructions, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)
