@@ -41,16 +41,19 @@ class ApiServer:
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
+        clock_notice: str = "",
     ):
         """blocks_per_sm: by kernel, threads and bytes of dynamic shared memory of a block; it raises UsageError for
         a block that fits on no SM. link: makes .cu files one module for the device. notice: shows a sentence to the
         user. reports_writes: writes of the host to memory that is open to it become commands, so that a stream of them
-        can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
+        can be replayed. choice: which launches are timed. lists_calls: calls become tasks. clock_notice: is shown
+        when the program reads a clock of the host after a launch.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
+        self._clock_notice = clock_notice
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
@@ -94,6 +97,7 @@ class ApiServer:
             "event_time": streams.event_time,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
+            "read_clock": self._read_clock,
             "begin_task": self._begin_task,
             "end_task": self._end_task,
             "last_task": self._last_task,
@@ -147,6 +151,11 @@ class ApiServer:
         """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""
         position, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
         return ": ".join(each for each in (str(position), function) if each)
+
+    def _read_clock(self, payload: bytes):
+        if self._clock_notice:
+            self._notice(self._clock_notice)
+        return (), b""
 
     def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""

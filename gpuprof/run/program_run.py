@@ -18,7 +18,7 @@ from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
-from gpuprof.program.clocks import measures_events, reads_host_clock
+from gpuprof.program.clocks import measures_events
 from gpuprof.program.launch_choice import LaunchChoice
 from gpuprof.program.process import run_process
 from gpuprof.run.compile_file import BuildOptions, read_linked
@@ -106,9 +106,9 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
     executable = _executable(sources, options, chip.arch)
-    settings = _timed_where_needed(executable, settings, str(sources[0]))
+    settings, clock_notice = _timed_where_needed(executable, settings, str(sources[0]))
     with Arena(chip.memory_nbytes) as arena:
-        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
+        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice, clock_notice)
     if death := why_died(str(sources[0]), code):
         settings.observer.notice(death)
     if fault is not None:
@@ -118,18 +118,16 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     return code
 
 
-def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> Settings:
+def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> tuple[Settings, str]:
     """Decides whether launches are timed where the user does not. A program that asks for the time between events wants
-    to show it, or waits for it to pass. A clock of the host is read for much else.
+    to show it, or waits for it to pass. A clock of the host is read for much else: besides the settings, the sentence
+    for a program that reads it.
     """
     if settings.is_timed is not None:
-        return settings
+        return settings, ""
     is_timed = measures_events(executable.objects)
-    if not is_timed and reads_host_clock(executable.objects):
-        settings.observer.notice(
-            f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
-        )
-    return replace(settings, is_timed=is_timed)
+    notice = f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
+    return replace(settings, is_timed=is_timed), "" if is_timed else notice
 
 
 def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
@@ -140,7 +138,12 @@ def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Ex
 
 
 def _run(
-    executable: Executable, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice
+    executable: Executable,
+    words: Sequence[str],
+    arena: Arena,
+    settings: Settings,
+    choice: LaunchChoice,
+    clock_notice: str,
 ) -> tuple[int, KernelFault | None]:
     """The program's exit code, and the fault that ended its context. `words`: its name first."""
     device = open_device(settings, memory=arena.memory)
@@ -154,6 +157,7 @@ def _run(
         reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
+        clock_notice=clock_notice,
     )
     device.executor.place_of_call = handlers.place_of_call
     try:
