@@ -47,7 +47,7 @@ def open_binary(path: Path) -> Executable:
     """
     if not os.access(path, os.X_OK):
         raise UsageError(f"{path}: may not be executed; `chmod +x {path}` allows it")
-    return Executable(path.absolute(), (path,), library_folder=_runtime(library_name(path)))
+    return Executable(path.absolute(), (path,), (path,), library_folder=_runtime(library_name(path)))
 
 
 def library_name(path: Path) -> str:
