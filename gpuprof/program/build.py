@@ -23,12 +23,17 @@ from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
 from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.api_table import refusal
 from gpuprof.program.calls import header
 
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
-CUDA_CALL = re.compile(r"(?:undefined symbol: |undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)")
+# A call that no header declares (in C++, in C), one that the library does not define, and one that a header refuses.
+CUDA_CALL = re.compile(
+    r"(?:undefined symbol: |undeclared (?:identifier|function) '|call to '(?=\w+' declared with))"
+    r"((?:cuda|cu|nvtx)[A-Z]\w+)"
+)
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
 CXX_SYMBOLS = tuple(
     f"undefined symbol: {name}"
@@ -219,9 +224,9 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
 
 
 def _missing_calls(diagnostics: str) -> str:
-    """The message about CUDA calls that do not exist here; docs/programs.md lists the others."""
+    """The message about CUDA calls that do not exist here."""
     names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
-    return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
+    return f": {refusal(names)}" if names else ""
 
 
 def linkers_environment(folder: Path) -> dict[str, str]:

@@ -184,13 +184,23 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
 @pytest.mark.long
 def test_a_call_that_is_not_there_is_named(tmp_path):
     (tmp_path / "a.cu").write_text("int main() { cudaIpcCloseMemHandle(nullptr); return 0; }\n")
-    (tmp_path / "b.cu").write_text('extern "C" int cuLinkCreate();\nint main() { return cuLinkCreate(); }\n')
-    found = [gpuprof("run", name, folder=tmp_path).stderr.splitlines()[-1] for name in ("a.cu", "b.cu")]
-    lists = "docs/programs.md lists what it has"
-    assert found == [
-        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle; {lists}",
-        f"gpuprof: the program does not link: gpuprof does not have cuLinkCreate; {lists}",
+    (tmp_path / "b.cu").write_text('extern "C" int cuNoSuchThing();\nint main() { return cuNoSuchThing(); }\n')
+    (tmp_path / "c.cu").write_text(
+        "#include <cuda.h>\ninline CUresult unused() { return cuGreenCtxDestroy(0); }\n"
+        "int main() {\n    return cuGreenCtxDestroy(0);\n}\n"
+    )
+    (tmp_path / "d.c").write_text("int main(void) { return cudaMemPoolExportPointer(); }\n")
+    found = [gpuprof("run", name, folder=tmp_path).stderr for name in ("a.cu", "b.cu", "c.cu", "d.c")]
+    lists = "docs/programs-api.md lists what it has"
+    other = "(memory of other processes)"
+    assert [text.splitlines()[-1] for text in found] == [
+        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle {other}; {lists}",
+        f"gpuprof: the program does not link: gpuprof does not have cuNoSuchThing; {lists}",
+        f"gpuprof: c.cu does not compile for the host: gpuprof does not have cuGreenCtxDestroy; {lists}",
+        f"gpuprof: d.c does not compile for the host: gpuprof does not have cudaMemPoolExportPointer {other}; {lists}",
     ]
+    lines = ("a.cu:1:14: error: ", "undefined symbol: cuNoSuchThing", "c.cu:4:12: error: ", "d.c:1:25: error: ")
+    assert [line in text for line, text in zip(lines, found, strict=True)] == [True] * 4
 
 
 @pytest.mark.long

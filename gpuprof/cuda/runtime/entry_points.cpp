@@ -30,6 +30,15 @@ void *entry_point(const char *name)
     return nullptr;
 }
 
+// What is not there is named on stderr, with the line that asks for it.
+void *found_or_refused(const char *name)
+{
+    void *found = entry_point(name);
+    if (!found)
+        gpuprof::ask_with(gpuprof::text(name), nullptr, Call::refuse);
+    return found;
+}
+
 } // namespace
 
 extern "C" {
@@ -37,7 +46,7 @@ CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long 
 {
     if (!name || !function)
         return CUDA_ERROR_INVALID_VALUE;
-    *function = entry_point(name);
+    *function = found_or_refused(name);
     if (how)
         *how = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -49,7 +58,7 @@ void *dlopen(const char *file, int)
     static const char driver[] = "libcuda.so";
     return file && !strncmp(file, driver, sizeof driver - 1) ? (void *)entry_points : nullptr;
 }
-void *dlsym(void *library, const char *name) { return library == entry_points && name ? entry_point(name) : nullptr; }
+void *dlsym(void *library, const char *name) { return library == entry_points && name ? found_or_refused(name) : nullptr; }
 int dlclose(void *) { return 0; }
 char *dlerror(void)
 {
