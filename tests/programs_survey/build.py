@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import CompileError, GpuprofError
-from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
-from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions
+from gpuprof.run.program_build import build_whole
 from gpuprof.run.program_run import STANDARD
 
 
@@ -25,11 +25,7 @@ def main() -> int:
     arch = load_chip(DEFAULT_CHIP).arch
     options = BuildOptions(include_dirs, defines, standard=given.standard)
     try:
-        flags = (given.standard, options.optimize, options.cccl, options.links_device)
-        build_program(given.sources, HostOptions(include_dirs, defines, *flags), arch)
-        for path in given.sources:
-            if path.suffix in CUDA_SUFFIXES:
-                build(path, arch=arch, options=options)
+        build_whole(given.sources, options, arch)
     except GpuprofError as error:
         print(error, error.diagnostics if isinstance(error, CompileError) else "", sep="\n", file=sys.stderr)
         return 1
