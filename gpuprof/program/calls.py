@@ -56,6 +56,10 @@ CALLS = (
          "flags", "cluster_x", "cluster_y", "cluster_z"),
         payload="the parameter block",
     ),
+    # `<<<>>>` of a kernel that is not there; then an error that the program asks for.
+    Call("not_launched", ("is_unchecked",), payload="symbol of a kernel", is_listed=False),
+    Call("error_seen", is_listed=False),
+    Call("not_supported", is_listed=False),  # what the library itself refuses
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("make_stream", ("priority", "flags"), ("stream",)),

@@ -68,7 +68,7 @@ thread_local int n_pushed = 0;
 cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream, unsigned flags)
 {
     cudaError_t status;
-    const Kernel *kernel = kernel_of(stub, &status);
+    const Kernel *kernel = kernel_to_launch(stub, &status);
     Launch made;
     if (kernel)
         status = prepare(&made, kernel, grid, block, arguments, nullptr, 0, shared_nbytes, flags);
@@ -98,7 +98,7 @@ cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute)
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *stub, void **arguments)
 {
     cudaError_t status;
-    const Kernel *kernel = kernel_of(stub, &status);
+    const Kernel *kernel = kernel_to_launch(stub, &status);
     if (!config || !kernel)
         return kernel ? cudaErrorInvalidValue : status;
     Launch made;

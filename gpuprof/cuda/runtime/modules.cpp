@@ -156,6 +156,14 @@ const Kernel *kernel_of(const void *stub, cudaError_t *status)
     return *status ? nullptr : &one->kernel;
 }
 
+const Kernel *kernel_to_launch(const void *stub, cudaError_t *status)
+{
+    const Kernel *found = kernel_of(stub, status);
+    if (const Named *one = found ? nullptr : known(stub, learn_kernel))
+        not_launched(one->symbol);
+    return found;
+}
+
 cudaError_t variable_of(const void *shadow, Variable *found)
 {
     const Named *one = known(shadow, learn_variable);
