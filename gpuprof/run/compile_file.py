@@ -31,6 +31,9 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
+    host_compiler: str | None = None  # of a program, as `libraries.of_host` names it; its device code has its headers
+    libraries: tuple[str, ...] = ()  # that a program is linked with
+    library_dirs: tuple[str, ...] = ()
     for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
@@ -55,6 +58,7 @@ def read_source(
     check_source(path)
 
     from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
+    from gpuprof.compile.libraries import ZIG
 
     if path.suffix == ".ptx":
         return read_ptx(path, options.include_dirs)
@@ -72,12 +76,20 @@ def read_source(
                 raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl, for_debugger=options.for_debugger)
+        return compile_cuda(
+            path,
+            **flags,
+            clang=clang,
+            cccl_release=options.cccl,
+            host_compiler=options.host_compiler or ZIG,
+            for_debugger=options.for_debugger,
+        )
 
 
 def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "PtxModule":
     """The compile.PtxModule of .cu files whose device code is linked. Raises what the compiler raises."""
     from gpuprof.compile.cuda import compile_linked
+    from gpuprof.compile.libraries import ZIG
 
     with stage("compiling and linking device code"):
         return compile_linked(
@@ -88,6 +100,7 @@ def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "
             optimize=options.optimize,
             standard=options.standard,
             cccl_release=options.cccl,
+            host_compiler=options.host_compiler or ZIG,
             for_debugger=options.for_debugger,
         )
 

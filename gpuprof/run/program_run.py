@@ -10,6 +10,7 @@ from pathlib import Path
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
+from gpuprof.compile import libraries
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
@@ -101,7 +102,10 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
     program has ended.
     """
-    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    options = settings.options
+    options = replace(
+        options, standard=options.standard or STANDARD, host_compiler=options.host_compiler or libraries.AUTO
+    )
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
     executable = _executable(sources, options, chip.arch)
@@ -119,8 +123,18 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
 def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
     if is_binary(sources[0]):
         return open_binary(sources[0])
-    flags = (options.standard, options.optimize, options.cccl, options.links_device)
-    return build_program(sources, HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags), arch)
+    flags = HostOptions(
+        include_dirs=tuple(options.include_dirs),
+        defines=tuple(options.defines),
+        standard=options.standard or STANDARD,
+        optimize=options.optimize,
+        cccl=options.cccl,
+        links_device=options.links_device,
+        host_compiler=options.host_compiler or libraries.AUTO,
+        libraries=tuple(options.libraries),
+        library_dirs=tuple(options.library_dirs),
+    )
+    return build_program(sources, flags, arch)
 
 
 def _run(
