@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from gpuprof.compile import cccl, libraries, toolchain
 from gpuprof.compile.libraries import MACHINES
+from gpuprof.compile.toolchain import OURS, Headers
 from gpuprof.cuda import INCLUDE, PRELUDE
 from gpuprof.errors import CompileError
 
@@ -16,6 +17,9 @@ _RUNTIME = (
 )  # fmt: skip
 
 
+# `__managed__` variables are far from a program's code. On x86-64 only they are (language.h); the small model would
+# take their addresses as 32 bits all the same, in a move to memory.
+_FAR = {"x86_64": "medium", "aarch64": "large"}
 # Calls of a dynamic program that the runtime library answers before the C library does (entry_points.cpp).
 _WRAPPED = ("dlopen", "dlsym", "dlclose")
 
@@ -42,8 +46,8 @@ class HostToolchain(NamedTuple):
         return any(Path(path).is_relative_to(folder) for folder in self.folders)
 
 
-def host_toolchain(cccl_release: str = "", host: str = libraries.ZIG) -> HostToolchain:
-    """`cccl_release`: as in `cccl.find`; `host`: as in `libraries.of_host`.
+def host_toolchain(wanted: Headers = OURS) -> HostToolchain:
+    """The tools that build a program with the libraries of `wanted`.
 
     Clang of the ziglang wheel compiles in any case, since CUDA's language is its; headers, libraries and the linker
     are the host compiler's.
@@ -55,14 +59,20 @@ def host_toolchain(cccl_release: str = "", host: str = libraries.ZIG) -> HostToo
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools, headers_of_cccl = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
+    tools, headers_of_cccl = toolchain.find(wanted=Headers(wanted.cccl)), cccl.find(wanted.cccl)
     zig = tools.command[0]
-    theirs = libraries.of_host(host) or libraries.of_wheel(machine)
+    theirs = libraries.of_host(wanted.host) or libraries.of_wheel(machine)
     ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(headers_of_cccl))
     common = (f"--target={theirs.triple}", "-fno-pie", "-Wno-register", *ours)
+    far = f"-mcmodel={_FAR[machine]}"
     static = ("-target", f"{machine}-linux-musl", "-static", "-no-pie")
     # Debug information is read as it is.
-    dynamic = (theirs.linker, "-no-pie", "-Wl,--compress-debug-sections=none", *(f"-Wl,--wrap={each}" for each in _WRAPPED))
+    dynamic = (
+        theirs.linker,
+        "-no-pie",
+        "-Wl,--compress-debug-sections=none",
+        *(f"-Wl,--wrap={each}" for each in _WRAPPED),
+    )
     how = "-DGPUPROF_DYNAMIC" if theirs.linker else "-DGPUPROF_STATIC"
     return HostToolchain(
         clang=(zig, "clang"),
@@ -70,10 +80,10 @@ def host_toolchain(cccl_release: str = "", host: str = libraries.ZIG) -> HostToo
         cxx=theirs.cxx,
         c=theirs.c,
         cuda=(
-            "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
+            far, "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),
         ),
-        library=(*common, *theirs.cxx, "-x", "c++", how, *_RUNTIME),
+        library=(*common, *theirs.cxx, far, "-x", "c++", how, *_RUNTIME),
         shared=(
             zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread", "-s",
             "-isystem", str(INCLUDE), *_RUNTIME,

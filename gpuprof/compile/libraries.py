@@ -1,5 +1,6 @@
-"""The C and C++ libraries whose headers a source is compiled with: those of the ziglang wheel, or those of the user's own
-g++ or clang++. Host and device code of a program have the same ones, since names and layouts of std:: come from them.
+"""The C and C++ libraries whose headers a source is compiled with: those of the ziglang wheel, or those of the user's
+own g++ or clang++. Host and device code of a program have the same ones, since names and layouts of std:: come from
+them.
 """
 
 import importlib.util
@@ -57,7 +58,12 @@ TRIAL = """\
 #include <string>
 #include <thread>
 #include <vector>
-int main() { std::vector<std::string> v(2, "a"); std::thread([&] { std::sort(v.begin(), v.end()); }).join(); std::cout << v[0]; }
+int main()
+{
+    std::vector<std::string> names(2, "a");
+    std::thread([&] { std::sort(names.begin(), names.end()); }).join();
+    std::cout << names[0];
+}
 """
 
 

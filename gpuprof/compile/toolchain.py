@@ -35,14 +35,25 @@ class Toolchain(NamedTuple):
     identity: str
 
 
-def find(clang: str | None = None, cccl_release: str = "", host: str = libraries.ZIG) -> Toolchain:
-    """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers. Thrust and CUB are added where they are installed (`cccl.find`). `host`: a host compiler, whose headers
-    take the place of the wheel's, as in `libraries.of_host`.
+class Headers(NamedTuple):
+    """Headers of others that a source may include. cccl: of Thrust and CUB, as in `cccl.find`; host: of C and C++, as
+    in `libraries.of_host`.
+    """
+
+    cccl: str = ""
+    host: str = libraries.ZIG
+
+
+OURS = Headers()
+
+
+def find(clang: str | None = None, wanted: Headers = OURS) -> Toolchain:
+    """The clang of the ziglang wheel, with headers as `wanted`; or the one the user names, which has its own C and C++
+    library. Thrust and CUB are added where they are installed.
 
     Raises CompileError when there is none.
     """
-    wheel, headers = libraries.wheel(), cccl.find(cccl_release)
+    wheel, headers = libraries.wheel(), cccl.find(wanted.cccl)
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
@@ -57,7 +68,7 @@ def find(clang: str | None = None, cccl_release: str = "", host: str = libraries
         names = library_names(None, headers)
         return Toolchain((path,), _flags(None, headers), names, Path(path).name, _identity(identity, headers))
     name = f"ziglang {version('ziglang')}"
-    library = libraries.of_host(host) or libraries.of_wheel()
+    library = libraries.of_host(wanted.host) or libraries.of_wheel()
     names, flags = library_names(library, headers), _flags(library, headers)
     return Toolchain((str(wheel / "zig"), "clang"), flags, names, name, _identity(name + library.identity, headers))
 

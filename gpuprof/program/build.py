@@ -23,13 +23,25 @@ from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
+from gpuprof.compile.toolchain import Headers
 from gpuprof.cuda import RUNTIME
+from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.program.calls import header
 
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
+# `__managed__` variables: their addresses are those of device memory, which begins with them. The system puts the heap
+# after the last section: that must be none in device memory. AT: segments of their own, by lld, too.
+HEAP_BASE = 0x80_0000_0000 - (64 << 30)
+MANAGED = b"gpuprof_managed\0"
+MANAGED_SCRIPT = f"""\
+SECTIONS {{
+  gpuprof_managed {GLOBAL_BASE:#x} : AT({GLOBAL_BASE:#x}) {{ *(gpuprof_managed) }}
+  gpuprof_heap {HEAP_BASE:#x} : AT({HEAP_BASE:#x}) {{ *(gpuprof_heap) }}
+}} INSERT AFTER .bss;
+"""
 CUDA_CALL = re.compile(
     r"(?:undefined symbol: |undefined reference to [`']|undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)"
 )
@@ -89,7 +101,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain(options.cccl, options.host_compiler)
+    tools = host_toolchain(Headers(options.cccl, options.host_compiler))
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
@@ -162,7 +174,19 @@ def _object(
         return made
     with stage(f"compiling {path.name} for the host"), temporary_folder() as scratch:
         new, dependencies = scratch / "host.o", scratch / "headers.d"
-        command = [*tools.clang, *tools.host, *headers, *flags, "-MD", "-MF", str(dependencies), "-MT", "o", "-o", str(new)]
+        command = [
+            *tools.clang,
+            *tools.host,
+            *headers,
+            *flags,
+            "-MD",
+            "-MF",
+            str(dependencies),
+            "-MT",
+            "o",
+            "-o",
+            str(new),
+        ]
         if number is None:
             command += ["-x", language]
         else:
@@ -192,7 +216,10 @@ def _linking_object(source: bytes, tools: HostToolchain, folder: Path) -> Path:
         with temporary_folder() as scratch:
             text, new = scratch / "link.c", scratch / "link.o"
             text.write_bytes(source)
-            _run([*tools.clang, *tools.host, *tools.c, "-x", "c", "-c", str(text), "-o", str(new)], "what links device code")
+            _run(
+                [*tools.clang, *tools.host, *tools.c, "-x", "c", "-c", str(text), "-o", str(new)],
+                "what links device code",
+            )
             put(new, made)
     return made
 
@@ -213,10 +240,18 @@ def _linked(
     made = folder / f"{cache.digest([*parts, *map(os.fsencode, flags)])[:32]}.exe"
     if made.is_file():
         return made
-    with temporary_folder() as scratch:
+    with temporary_folder() as scratch:  # its name has no comma
         new = scratch / "program"
-        files = [*map(str, objects), *map(str, library), "-o", str(new), *options.link_flags]
-        with stage("linking" if tools.link == tools.link_cxx else "linking (the first time builds the C library: half a minute)"):
+        script = scratch / "managed.ld"
+        script.write_text(MANAGED_SCRIPT, encoding="utf-8")
+        has_managed = any(MANAGED in part for part in parts[: len(objects)])
+        files = [f"-Wl,-T,{script}"] if has_managed else []
+        files += [*map(str, objects), *map(str, library), "-o", str(new), *options.link_flags]
+        with stage(
+            "linking"
+            if tools.link == tools.link_cxx
+            else "linking (the first time builds the C library: half a minute)"
+        ):
             ended = run_child([*tools.link, *files], "the program", env=linkers_environment(folder))
         if ended.code and tools.link_cxx != tools.link and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
             with stage("linking with C++'s library (the first time builds it: a minute)"):

@@ -59,6 +59,7 @@ def read_source(
 
     from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
     from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
 
     if path.suffix == ".ptx":
         return read_ptx(path, options.include_dirs)
@@ -80,8 +81,7 @@ def read_source(
             path,
             **flags,
             clang=clang,
-            cccl_release=options.cccl,
-            host_compiler=options.host_compiler or ZIG,
+            headers=Headers(options.cccl, options.host_compiler or ZIG),
             for_debugger=options.for_debugger,
         )
 
@@ -90,6 +90,7 @@ def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "
     """The compile.PtxModule of .cu files whose device code is linked. Raises what the compiler raises."""
     from gpuprof.compile.cuda import compile_linked
     from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
 
     with stage("compiling and linking device code"):
         return compile_linked(
@@ -99,8 +100,7 @@ def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "
             defines=options.defines,
             optimize=options.optimize,
             standard=options.standard,
-            cccl_release=options.cccl,
-            host_compiler=options.host_compiler or ZIG,
+            headers=Headers(options.cccl, options.host_compiler or ZIG),
             for_debugger=options.for_debugger,
         )
 

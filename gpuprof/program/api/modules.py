@@ -11,7 +11,7 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.module import LoadedModule
+from gpuprof.device.module import LoadedModule, Placed
 from gpuprof.errors import PtxError
 from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
@@ -38,6 +38,15 @@ class Modules:
         self._loaded: list[LoadedModule] = []
         self._functions: list[Known] = []
         self._n_images = 0
+        self._placed: list[Placed] = []  # of the module that is loaded next
+
+    def place(self, symbol: bytes, address: int):
+        self._placed.append(Placed(symbol.decode("utf-8", "replace"), address))
+        return (), b""
+
+    def _load(self, program: Program) -> None:
+        placed, self._placed = tuple(self._placed), []
+        self._loaded.append(self.device.submit(cmd.Load(program, placed=placed)))
 
     def module_image(self, text: bytes):
         """PTX that the program brings itself."""
@@ -54,7 +63,7 @@ class Modules:
             if self.executable.links_device:
                 return (self._linked,), b""
             program = self._compiled(self.executable.modules[number])
-        self._loaded.append(self.device.submit(cmd.Load(program)))
+        self._load(program)
         return (len(self._loaded) - 1,), b""
 
     def _compiled(self, path: Path) -> Program:
@@ -69,7 +78,7 @@ class Modules:
     def _linked(self) -> int:
         """The number of the module that all .cu files are together."""
         program = self.device.executor.assemble(self._link(self.executable.modules))
-        self._loaded.append(self.device.submit(cmd.Load(program)))
+        self._load(program)
         return len(self._loaded) - 1
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
