@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gpuprof.chips import load_chip
+from gpuprof.compile.libraries import AUTO
 from gpuprof.errors import CompileError, GpuprofError
 from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
 from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build
@@ -23,9 +24,9 @@ def main() -> int:
     given = parser.parse_args()
     include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
     arch = load_chip(DEFAULT_CHIP).arch
-    options = BuildOptions(include_dirs, defines, standard=given.standard)
+    options = BuildOptions(include_dirs, defines, standard=given.standard, host_compiler=AUTO)
     try:
-        flags = (given.standard, options.optimize, options.cccl, options.links_device)
+        flags = (given.standard, options.optimize, options.cccl, options.links_device, AUTO)
         build_program(given.sources, HostOptions(include_dirs, defines, *flags), arch)
         for path in given.sources:
             if path.suffix in CUDA_SUFFIXES:
