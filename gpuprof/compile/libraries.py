@@ -125,7 +125,7 @@ def of_host(named: str) -> Libraries | None:
 
 
 def _described(path: str) -> Libraries | Unusable:
-    """What a compiler's libraries are, once it has built a trial program; that is found out once for each compiler."""
+    """A compiler's libraries, once it has built a trial program; that is found out once for each compiler."""
     stamp = os.stat(path)
     identity = f"{path} {os.path.realpath(path)} {stamp.st_size} {stamp.st_mtime_ns}"
     parts = (identity, *cache.environment_parts(), TRIAL, str(wheel()), cache.own_files())
