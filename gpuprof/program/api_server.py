@@ -14,6 +14,7 @@ from gpuprof.program.api.memory import Memory
 from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
+from gpuprof.program.api_table import refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import NOWHERE, Reply, Request
@@ -93,6 +94,7 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "refuse": self._refuse,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
             "begin_task": self._begin_task,
@@ -169,6 +171,11 @@ class ApiServer:
         if len(parts) < 3:
             raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
         self._tasks.parameter(task, *parts)
+        return (), b""
+
+    def _refuse(self, name: bytes):
+        """The program has requested a function by its name."""
+        self._notify(refusal((name.decode("utf-8", "replace"),)))
         return (), b""
 
     def _begin_call(self, payload: bytes):

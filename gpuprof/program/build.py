@@ -27,6 +27,7 @@ from gpuprof.compile.toolchain import Headers
 from gpuprof.cuda import RUNTIME
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.api_table import refusal
 from gpuprof.program.calls import header
 
 CUDA_SUFFIXES = (".cu",)
@@ -34,7 +35,7 @@ HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
 # `__managed__` variables: their addresses are those of device memory, which begins with them. The system puts the heap
 # after the last section: that must be none in device memory. AT: segments of their own, by lld, too.
-HEAP_BASE = 0x80_0000_0000 - (64 << 30)
+HEAP_BASE = 0x70_0000_0000
 MANAGED = b"gpuprof_managed\0"
 MANAGED_SCRIPT = f"""\
 SECTIONS {{
@@ -42,8 +43,11 @@ SECTIONS {{
   gpuprof_heap {HEAP_BASE:#x} : AT({HEAP_BASE:#x}) {{ *(gpuprof_heap) }}
 }} INSERT AFTER .bss;
 """
+# A call that no header declares (in C++, in C), one that the library does not define, and one that a header refuses.
 CUDA_CALL = re.compile(
-    r"(?:undefined symbol: |undefined reference to [`']|undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)"
+    r"(?:undefined symbol: |undefined reference to [`']|undeclared (?:identifier|function) '"
+    r"|call to '(?=\w+' declared with))"
+    r"((?:cuda|cu|nvtx)[A-Z]\w+)"
 )
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
 CXX_SYMBOLS = tuple(
@@ -81,11 +85,12 @@ class HostOptions:
 
 class Executable(NamedTuple):
     """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself. `links_device`:
-    together they are one module.
+    together they are one module. `objects`: the files with the program's own code, without gpuprof's.
     """
 
     path: Path
     modules: tuple[Path, ...]
+    objects: tuple[Path, ...]
     links_device: bool = False
     library_folder: Path | None = None  # of the shared library that it needs
 
@@ -109,10 +114,11 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     for path in sources:
         number = modules.index(path) if path in modules else None
         objects.append(_object(path, number, options, arch, tools, folder))
+    own = tuple(objects)
     registering = linking_source(path.read_bytes() for path in objects)
     if registering:
         objects.append(_linking_object(registering.encode(), tools, folder))
-    return Executable(_linked(objects, library, options, tools, folder), modules, options.links_device)
+    return Executable(_linked(objects, library, options, tools, folder), modules, own, options.links_device)
 
 
 def module_number(key: bytes, n_modules: int) -> int:
@@ -271,9 +277,9 @@ def _stamp(path: Path) -> str:
 
 
 def _missing_calls(diagnostics: str) -> str:
-    """The message about CUDA calls that do not exist here; docs/programs.md lists the others."""
+    """The message about CUDA calls that do not exist here."""
     names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
-    return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
+    return f": {refusal(names)}" if names else ""
 
 
 def linkers_environment(folder: Path) -> dict[str, str]:

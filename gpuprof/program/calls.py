@@ -75,6 +75,7 @@ CALLS = (
         ("handle",),
         payload="u64 address, width, height, depth and bytes of a row of each level",
     ),
+    Call("refuse", payload="name of a function of CUDA's that is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),

@@ -1,10 +1,12 @@
-"""The headers' calls: each that is declared is there, and docs/programs.md lists it."""
+"""The headers' calls: each that is declared is there, and the table of the API has it."""
 
 import re
 
 import pytest
 
 from gpuprof.cuda import INCLUDE, RUNTIME
+from gpuprof.program import describe
+from gpuprof.program.api_table import LEFT_OUT, PARTLY, STATUSES, api_functions, refusal
 from gpuprof.program.calls import NUMBERS
 from tests.paths import DOCS
 
@@ -14,6 +16,7 @@ HEADERS = (
 )  # fmt: skip
 PREFIX = r"^(?:extern \"C\" |__attribute__\(\(weak\)\) )?[A-Za-z]\w*[\w ]*[ *]+"
 PROTOTYPE = re.compile(PREFIX + r"(\w+)\([^;{}]*?\)(;| *(?:\n|{))", re.M)
+GONE = {"cudaThreadSynchronize", "cudaThreadExit"}
 NO_CALLS = ("cudaConfigureCall",)  # an older name of `<<<>>>`, which clang looks for
 
 
@@ -41,10 +44,34 @@ def test_what_a_header_declares_is_there(header):
     assert sorted(set(names) - defined()) == []
 
 
-def test_the_list_in_the_docs_is_the_headers():
-    listed = re.findall(r"`((?:cuda|cu|nvtx)[A-Z]\w+)`", (DOCS / "programs.md").read_text().split("## Calls")[1])
-    names = [name for header in HEADERS for name in declared(header) if not name.startswith(("gpuprof", "__"))]
-    assert sorted(listed) == sorted(names)
+def test_the_table_has_what_the_headers_declare():
+    """Besides these the headers have functions that CUDA has no more."""
+    names = {name for header in HEADERS for name in declared(header) if name.startswith("cu")}
+    here = {name for name, function in api_functions().items() if function.is_here}
+    assert (names - here, here - names) == (GONE, set())
+
+
+def test_the_page_is_in_step():
+    text = (DOCS / "programs-api.md").read_text()
+    assert text == describe.describe(), "write it anew: python -m gpuprof.program.describe > docs/programs-api.md"
+
+
+def test_every_function_has_a_status_and_what_is_left_out_a_reason():
+    found = api_functions().values()
+    assert {each.status for each in found} == set(STATUSES)
+    assert [each.name for each in found if (each.status in (LEFT_OUT, PARTLY)) != bool(each.note)] == []
+
+
+def test_the_functions_of_nvtx_are_listed():
+    listed = re.findall(r"`(nvtx[A-Z]\w+)`", (DOCS / "programs.md").read_text().split("## Calls")[1])
+    assert sorted(listed) == sorted(declared("nvtx.h"))
+
+
+def test_the_message_has_the_reason_and_the_name_without_its_version():
+    assert refusal(["cudaIpcOpenMemHandle", "cuIpcOpenMemHandle_v2", "cuNoSuchThing"]) == (
+        "gpuprof does not have cudaIpcOpenMemHandle (memory of other processes), cuIpcOpenMemHandle_v2 (memory of "
+        "other processes), cuNoSuchThing; docs/programs-api.md lists what it has"
+    )
 
 
 def test_every_call_of_the_driver_is_found_by_its_name():

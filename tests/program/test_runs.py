@@ -106,6 +106,25 @@ def test_a_program_runs(line):
     assert (done.stdout, done.returncode) == (output, code), done.stderr
 
 
+CLOCK = "gpuprof: stopwatch.cu: reads the host's clock, on which its kernels take no time; --timed models it\n"
+TIMES = {
+    "adaptive.cu": ("long enough\n", ""),
+    "--no-timed adaptive.cu": ("no time\n", ""),
+    "stopwatch.cu": ("no time\n", CLOCK),
+    "--no-timed stopwatch.cu": ("no time\n", ""),
+    "--timed stopwatch.cu": ("a millisecond\n", ""),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", TIMES)
+def test_a_program_that_asks_for_times_gets_them(line):
+    """A loop that waits for events to show some time ends, and a clock of the host's without it says so."""
+    output, notice = TIMES[line]
+    done = gpuprof("run", *line.split(), env={**os.environ, "GPUPROF_PROGRESS": "off"})
+    assert (done.stdout, done.stderr, done.returncode) == (output, notice, 0)
+
+
 @pytest.mark.long
 def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     done = gpuprof("run", "errors.cu")
@@ -166,13 +185,23 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
 @pytest.mark.long
 def test_a_call_that_is_not_there_is_named(tmp_path):
     (tmp_path / "a.cu").write_text("int main() { cudaIpcCloseMemHandle(nullptr); return 0; }\n")
-    (tmp_path / "b.cu").write_text('extern "C" int cuLinkCreate();\nint main() { return cuLinkCreate(); }\n')
-    found = [gpuprof("run", name, folder=tmp_path).stderr.splitlines()[-1] for name in ("a.cu", "b.cu")]
-    lists = "docs/programs.md lists what it has"
-    assert found == [
-        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle; {lists}",
-        f"gpuprof: the program does not link: gpuprof does not have cuLinkCreate; {lists}",
+    (tmp_path / "b.cu").write_text('extern "C" int cuNoSuchThing();\nint main() { return cuNoSuchThing(); }\n')
+    (tmp_path / "c.cu").write_text(
+        "#include <cuda.h>\ninline CUresult unused() { return cuGreenCtxDestroy(0); }\n"
+        "int main() {\n    return cuGreenCtxDestroy(0);\n}\n"
+    )
+    (tmp_path / "d.c").write_text("int main(void) { return cudaMemPoolExportPointer(); }\n")
+    found = [gpuprof("run", name, folder=tmp_path).stderr for name in ("a.cu", "b.cu", "c.cu", "d.c")]
+    lists = "docs/programs-api.md lists what it has"
+    other = "(memory of other processes)"
+    assert [text.splitlines()[-1] for text in found] == [
+        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle {other}; {lists}",
+        f"gpuprof: the program does not link: gpuprof does not have cuNoSuchThing; {lists}",
+        f"gpuprof: c.cu does not compile for the host: gpuprof does not have cuGreenCtxDestroy; {lists}",
+        f"gpuprof: d.c does not compile for the host: gpuprof does not have cudaMemPoolExportPointer {other}; {lists}",
     ]
+    lines = ("a.cu:1:14: error: ", "undefined symbol: cuNoSuchThing", "c.cu:4:12: error: ", "d.c:1:25: error: ")
+    assert [line in text for line, text in zip(lines, found, strict=True)] == [True] * 4
 
 
 @pytest.mark.long

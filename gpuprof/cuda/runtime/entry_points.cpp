@@ -36,6 +36,15 @@ void *entry_point(const char *name)
     return file && !strncmp(file, driver, sizeof driver - 1);
 }
 
+// What is not there is named on stderr, with the line that asks for it.
+void *found_or_refused(const char *name)
+{
+    void *found = entry_point(name);
+    if (!found)
+        gpuprof::ask_with(gpuprof::text(name), nullptr, Call::refuse);
+    return found;
+}
+
 } // namespace
 
 extern "C" {
@@ -43,7 +52,7 @@ CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long 
 {
     if (!name || !function)
         return CUDA_ERROR_INVALID_VALUE;
-    *function = entry_point(name);
+    *function = found_or_refused(name);
     if (how)
         *how = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -51,7 +60,7 @@ CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long 
 
 #if defined GPUPROF_STATIC // a static program can open no library; musl's functions say no more than that
 void *dlopen(const char *file, int) { return is_driver(file) ? (void *)entry_points : nullptr; }
-void *dlsym(void *library, const char *name) { return library == entry_points && name ? entry_point(name) : nullptr; }
+void *dlsym(void *library, const char *name) { return library == entry_points && name ? found_or_refused(name) : nullptr; }
 int dlclose(void *) { return 0; }
 char *dlerror(void)
 {
@@ -63,7 +72,7 @@ void *__real_dlopen(const char *, int);
 void *__real_dlsym(void *, const char *);
 int __real_dlclose(void *);
 void *__wrap_dlopen(const char *file, int mode) { return is_driver(file) ? (void *)entry_points : __real_dlopen(file, mode); }
-void *__wrap_dlsym(void *library, const char *name) { return library == entry_points ? entry_point(name) : __real_dlsym(library, name); }
+void *__wrap_dlsym(void *library, const char *name) { return library == entry_points ? found_or_refused(name) : __real_dlsym(library, name); }
 int __wrap_dlclose(void *library) { return library == entry_points ? 0 : __real_dlclose(library); }
 #endif
 }
