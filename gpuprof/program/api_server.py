@@ -65,6 +65,7 @@ class ApiServer:
         payload of the reply.
         """
         return {
+            "place": modules.place,
             "module": modules.module,
             "module_image": modules.module_image,
             "function": modules.function,

@@ -29,6 +29,8 @@ class Call(NamedTuple):
 
 
 CALLS = (
+    # Where a variable of the module lies that is loaded next.
+    Call("place", ("address",), payload="symbol of a variable", is_listed=False),
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
     Call(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
+from gpuprof.compile import libraries
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import ContextLost, KernelFault, NotComparable, NotLaunched, UsageError
@@ -102,7 +103,10 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
     program has ended.
     """
-    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    options = settings.options
+    options = replace(
+        options, standard=options.standard or STANDARD, host_compiler=options.host_compiler or libraries.AUTO
+    )
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
     built = build_whole(sources, options, chip.arch)

@@ -199,12 +199,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     if (is_sticky(reply.status))
         sticky = reply.status;
     give_turn();
-    if (after_wait && is_wait(call) && !reply.status)
-        after_wait();
     return reply;
 }
-
-void (*after_wait)() = nullptr;
 
 OneCall::OneCall()
 {

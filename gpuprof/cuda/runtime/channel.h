@@ -71,9 +71,6 @@ private:
     int n_held;
 };
 
-// Is called after each message after which the host may read what the device has done.
-extern void (*after_wait)();
-
 // The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 

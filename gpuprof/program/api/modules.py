@@ -9,7 +9,7 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.module import LoadedModule
+from gpuprof.device.module import LoadedModule, Placed
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
@@ -34,6 +34,11 @@ class Modules:
         self._functions: list[Known] = []
         self._n_images = 0
         self._numbers: dict[int, int] = {}  # the index in `code` -> that in `_loaded`
+        self._placed: list[Placed] = []  # of the module that is loaded next
+
+    def place(self, symbol: bytes, address: int):
+        self._placed.append(Placed(symbol.decode("utf-8", "replace"), address))
+        return (), b""
 
     def module_image(self, text: bytes):
         """PTX that the program brings itself."""
@@ -53,7 +58,8 @@ class Modules:
 
     def _load(self, program: Program) -> int:
         """The number of the module in which the program is now in memory."""
-        self._loaded.append(self.device.submit(cmd.Load(program)))
+        placed, self._placed = tuple(self._placed), []
+        self._loaded.append(self.device.submit(cmd.Load(program, placed=placed)))
         return len(self._loaded) - 1
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
