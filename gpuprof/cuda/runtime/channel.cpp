@@ -247,6 +247,12 @@ void called_from(const void *place) { launch_place = place; }
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
+
 cudaError_t result(cudaError_t error)
 {
     if (error)

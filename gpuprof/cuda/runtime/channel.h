@@ -80,6 +80,9 @@ void called_from(const void *place);
 // Keeps the error for cudaGetLastError, and gives it back.
 cudaError_t result(cudaError_t error);
 
+// Says on stderr, with the program's line, that `what` is not there; gives back cudaErrorNotSupported.
+cudaError_t not_supported(const char *what);
+
 // What a function of the API gives that does nothing here, whose arguments are right or not.
 inline cudaError_t result_if(bool is_right) { return result(is_right ? cudaSuccess : cudaErrorInvalidValue); }
 

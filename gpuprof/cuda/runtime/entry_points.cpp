@@ -52,6 +52,22 @@ CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long 
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+// With a place for `how` it is no error that a name is not there.
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned int, unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult *how)
+{
+    if (!name || !*name || !function || flags > cudaEnablePerThreadDefaultStream)
+        return gpuprof::result(cudaErrorInvalidValue);
+    *function = found_or_refused(name);
+    if (how)
+        *how = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return gpuprof::result(*function || how ? cudaSuccess : cudaErrorSymbolNotFound);
+}
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, cudaDriverEntryPointQueryResult *how)
+{
+    return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, how);
+}
+
 #ifndef __PIC__ // a static program, which can open no library; musl's functions say no more than that
 void *dlopen(const char *file, int)
 {
