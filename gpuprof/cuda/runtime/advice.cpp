@@ -107,7 +107,9 @@ Advice of_range(const char *p, size_t nbytes, What what)
 
 int device_of(const cudaMemLocation &location)
 {
-    return location.type == cudaMemLocationTypeDevice ? location.id : location.type == cudaMemLocationTypeHost ? cudaCpuDeviceId : cudaInvalidDeviceId;
+    return location.type == cudaMemLocationTypeDevice ? location.id
+           : location.type == cudaMemLocationTypeHost ? cudaCpuDeviceId
+                                                      : cudaInvalidDeviceId;
 }
 
 // The processors that all of a range was advised for, as numbers of devices.
@@ -173,7 +175,10 @@ cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t nbytes, cudaMemLocatio
 {
     return result(flags ? cudaErrorInvalidValue : prefetch(p, nbytes, location));
 }
-cudaError_t cudaMemAdvise(const void *p, size_t nbytes, cudaMemoryAdvise advice, int device) { return result(advise(p, nbytes, advice, of_device(device))); }
+cudaError_t cudaMemAdvise(const void *p, size_t nbytes, cudaMemoryAdvise advice, int device)
+{
+    return result(advise(p, nbytes, advice, of_device(device)));
+}
 cudaError_t cudaMemAdvise_v2(const void *p, size_t nbytes, cudaMemoryAdvise advice, cudaMemLocation location)
 {
     return result(advise(p, nbytes, advice, location));

@@ -184,7 +184,10 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *form, cudaExtent *extent, un
 // No array here has planes, is sparse or waits for its memory: CUDA gives this error for all others, too.
 cudaError_t cudaArrayGetPlane(cudaArray_t *, cudaArray_t, unsigned int) { return result(cudaErrorInvalidValue); }
 cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements *, cudaArray_t, int) { return result(cudaErrorInvalidValue); }
-cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements *, cudaMipmappedArray_t, int) { return result(cudaErrorInvalidValue); }
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements *, cudaMipmappedArray_t, int)
+{
+    return result(cudaErrorInvalidValue);
+}
 cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties *, cudaArray_t) { return result(cudaErrorInvalidValue); }
 cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties *, cudaMipmappedArray_t) { return result(cudaErrorInvalidValue); }
 

@@ -51,13 +51,17 @@ End end_of(const cudaMemcpy3DOperand &operand, const cudaExtent &extent, size_t 
     return {nullptr, {}, {memory.ptr, row * element_nbytes, row * element_nbytes, layer}};
 }
 
-const cudaArray *array_of(const cudaMemcpy3DOperand &operand) { return operand.type == cudaMemcpyOperandTypeArray ? operand.op.array.array : nullptr; }
+const cudaArray *array_of(const cudaMemcpy3DOperand &operand)
+{
+    return operand.type == cudaMemcpyOperandTypeArray ? operand.op.array.array : nullptr;
+}
 
 cudaError_t copy_one(const cudaMemcpy3DBatchOp &copy, cudaStream_t stream)
 {
     const cudaArray *array = array_of(copy.dst) ? array_of(copy.dst) : array_of(copy.src);
     const size_t element_nbytes = array ? array->texel_nbytes() : 1;
-    return copy_3d(end_of(copy.dst, copy.extent, element_nbytes), end_of(copy.src, copy.extent, element_nbytes), copy.extent, cudaMemcpyDefault, stream);
+    return copy_3d(end_of(copy.dst, copy.extent, element_nbytes), end_of(copy.src, copy.extent, element_nbytes), copy.extent, cudaMemcpyDefault,
+                   stream);
 }
 
 cudaError_t copy_boxes(size_t n, const cudaMemcpy3DBatchOp *copies, size_t *failed, unsigned long long flags, cudaStream_t stream)

@@ -102,7 +102,10 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
     return result(strcmp(own, given) ? cudaErrorInvalidDevice : cudaSuccess);
 }
 // Between two devices, of which there is one.
-cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int, int) { return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue); }
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr, int, int)
+{
+    return result(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+}
 // None: no chip here is linked to the host's memory as its own.
 cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const cudaAtomicOperation *operations, unsigned int n, int device)
 {

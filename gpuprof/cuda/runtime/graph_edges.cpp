@@ -64,7 +64,8 @@ cudaError_t remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const c
 
 const char *name_of(cudaGraphNodeType type)
 {
-    static const char *names[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "event wait", "event record", "", "", "alloc", "free", "", "conditional"};
+    static const char *names[] = {"kernel",       "memcpy", "memset", "host",  "graph", "empty", "event wait",
+                                  "event record", "",       "",       "alloc", "free",  "",      "conditional"};
     return names[type];
 }
 
@@ -96,12 +97,18 @@ bool can_be_disabled(const Node *node)
 
 extern "C" {
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *n) { return result(give_before(node, before, nullptr, n)); }
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before, size_t *n)
+{
+    return result(give_before(node, before, nullptr, n));
+}
 cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *before, cudaGraphEdgeData *edges, size_t *n)
 {
     return result(give_before(node, before, edges, n));
 }
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *n) { return result(give_after(node, after, nullptr, n)); }
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *after, size_t *n)
+{
+    return result(give_after(node, after, nullptr, n));
+}
 cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *after, cudaGraphEdgeData *edges, size_t *n)
 {
     return result(give_after(node, after, edges, n));
@@ -113,7 +120,8 @@ cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaG
         edges[i] = {};
     return status;
 }
-cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t n)
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
+                                        size_t n)
 {
     return are_usual(edges, n) ? cudaGraphAddDependencies(graph, from, to, n) : result(not_supported("an edge that is programmatic"));
 }
@@ -121,7 +129,8 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 {
     return result(remove_edges(graph, from, to, n));
 }
-cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t n)
+cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
+                                           size_t n)
 {
     return result(are_usual(edges, n) ? remove_edges(graph, from, to, n) : cudaErrorInvalidValue); // there is no such edge
 }

@@ -235,11 +235,13 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const
 {
     return result(set_flat(node, to, from, nbytes, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t nbytes, size_t offset, cudaMemcpyKind kind)
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t nbytes, size_t offset,
+                                                 cudaMemcpyKind kind)
 {
     return result(set_to_symbol(node, symbol, from, nbytes, offset, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t nbytes, size_t offset, cudaMemcpyKind kind)
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t nbytes, size_t offset,
+                                                   cudaMemcpyKind kind)
 {
     return result(set_from_symbol(node, to, symbol, nbytes, offset, kind));
 }
@@ -264,16 +266,28 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph
         return result(cudaErrorInvalidValue);
     return result(set_event(*node, cudaGraphNodeTypeEventRecord, event));
 }
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) { return result(give_event(node, cudaGraphNodeTypeEventRecord, event)); }
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) { return result(set_event(node, cudaGraphNodeTypeEventRecord, event)); }
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    return result(give_event(node, cudaGraphNodeTypeEventRecord, event));
+}
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    return result(set_event(node, cudaGraphNodeTypeEventRecord, event));
+}
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaEvent_t event)
 {
     if (!event || !add_node(node, graph, before, n, cudaGraphNodeTypeWaitEvent))
         return result(cudaErrorInvalidValue);
     return result(set_event(*node, cudaGraphNodeTypeWaitEvent, event));
 }
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) { return result(give_event(node, cudaGraphNodeTypeWaitEvent, event)); }
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) { return result(set_event(node, cudaGraphNodeTypeWaitEvent, event)); }
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
+{
+    return result(give_event(node, cudaGraphNodeTypeWaitEvent, event));
+}
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+{
+    return result(set_event(node, cudaGraphNodeTypeWaitEvent, event));
+}
 
 // The memory is there from now on, until the last graph that has the node is gone.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaMemAllocNodeParams *how)
@@ -334,7 +348,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 {
     return result(set_copy(twin_in(exec, node), how));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from, size_t nbytes,
+                                               cudaMemcpyKind kind)
 {
     return result(set_flat(twin_in(exec, node), to, from, nbytes, kind));
 }

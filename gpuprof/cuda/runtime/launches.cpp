@@ -30,8 +30,8 @@ cudaError_t start(const Launch &launch, cudaStream_t stream)
         return status;
     const dim3 &grid = launch.grid, &block = launch.block, &cluster = launch.cluster;
     const Reply reply =
-        ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z, block.x,
-                 block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z);
+        ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z,
+                 block.x, block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z);
     if (reply.status || !launch.event)
         return reply.status;
     return ask(Call::record, (unsigned long long)launch.event, number(stream)).status;

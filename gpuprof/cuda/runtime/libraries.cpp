@@ -137,8 +137,14 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *file, cu
 }
 // Its code stays loaded, as a launch may still be under way.
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) { return result(library ? cudaSuccess : cudaErrorInvalidResourceHandle); }
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name) { return result(kernel_named(kernel, library, name)); }
-cudaError_t cudaLibraryGetGlobal(void **p, size_t *nbytes, cudaLibrary_t library, const char *name) { return result(global_named(p, nbytes, library, name)); }
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name)
+{
+    return result(kernel_named(kernel, library, name));
+}
+cudaError_t cudaLibraryGetGlobal(void **p, size_t *nbytes, cudaLibrary_t library, const char *name)
+{
+    return result(global_named(p, nbytes, library, name));
+}
 // Variables of a library that the host shares have no place of the host's.
 cudaError_t cudaLibraryGetManaged(void **, size_t *, cudaLibrary_t library, const char *)
 {

@@ -206,7 +206,10 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *resource, cudaTex
 {
     return result(give(resource, texture, false, &Made::resource));
 }
-cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *how, cudaTextureObject_t texture) { return result(give(how, texture, false, &Made::how)); }
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *how, cudaTextureObject_t texture)
+{
+    return result(give(how, texture, false, &Made::how));
+}
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *view, cudaTextureObject_t texture)
 {
     Turn turn;

@@ -1,5 +1,7 @@
 // Nodes of graphs: read, set, switched off, cloned, removed; conditions; memory and objects that graphs have.
 #include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
 #define NAME(CALL) cudaGetErrorName(CALL)
 __device__ int symbol[4];
 __global__ void add(int *p, int value) { *p += value; }
@@ -93,7 +95,14 @@ int main()
     cudaGraphInstantiateParams ask = {};
     cudaGraphInstantiateWithParams(&changed, graph, &ask);
     printf(" %zu %d %d\n", n, ask.result_out, run(changed, p));
-    cudaGraphDebugDotPrint(graph, "/dev/stdout", 0);
+    char path[] = "/tmp/graphXXXXXX", text[256] = {};
+    close(mkstemp(path));
+    printf("%s\n", NAME(cudaGraphDebugDotPrint(graph, path, 0)));
+    FILE *file = fopen(path, "r");
+    fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    unlink(path);
+    printf("%s", text);
 
     // events
     cudaGraph_t timed;

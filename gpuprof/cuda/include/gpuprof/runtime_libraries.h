@@ -43,7 +43,7 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function);
 }
 
 #ifndef GPUPROF_RUNTIME
-template <typename T> GPUPROF_FACE cudaError_t cudaGetKernel(cudaKernel_t *kernel, const T *function) { return cudaGetKernel(kernel, (const void *)function); }
+template <typename T> GPUPROF_FACE cudaError_t cudaGetKernel(cudaKernel_t *kernel, T *function) { return cudaGetKernel(kernel, (const void *)function); }
 template <typename T> GPUPROF_FACE cudaError_t cudaLibraryGetGlobal(T **p, size_t *nbytes, cudaLibrary_t library, const char *name)
 {
     return cudaLibraryGetGlobal((void **)p, nbytes, library, name);
