@@ -12,7 +12,7 @@ from gpuprof.program.api.memory import Memory
 from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
-from gpuprof.program.api_table import refusal
+from gpuprof.program.api_table import PAGE, refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import NOWHERE, Reply, Request
@@ -69,6 +69,7 @@ class ApiServer:
             "module": modules.module,
             "module_image": modules.module_image,
             "function": modules.function,
+            "kernels": modules.kernels,
             "variable": modules.variable,
             "allocate": memory.allocate,
             "free": memory.free,
@@ -89,6 +90,8 @@ class ApiServer:
             "not_supported": self._not_supported,
             "shared_limit": launches.shared_limit,
             "occupancy": launches.occupancy,
+            "shared_available": launches.shared_available,
+            "clusters": launches.clusters,
             "profile": launches.profile,
             "make_stream": streams.make_stream,
             "destroy_stream": streams.destroy_stream,
@@ -97,6 +100,7 @@ class ApiServer:
             "wait": streams.wait,
             "event_time": streams.event_time,
             "refuse": self._refuse,
+            "lack": self._lack,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
             "begin_task": self._begin_task,
@@ -191,6 +195,12 @@ class ApiServer:
     def _refuse(self, name: bytes):
         """The program has requested a function by its name."""
         self._notify(refusal((name.decode("utf-8", "replace"),)))
+        return (), b""
+
+    def _lack(self, what: bytes):
+        """The call that is served wants what gpuprof does not have."""
+        self._told_unsupported.add(self.place_of_call())
+        self._notify(f"gpuprof does not have {what.decode('utf-8', 'replace')} ({PAGE})")
         return (), b""
 
     def _begin_call(self, payload: bytes):

@@ -251,6 +251,12 @@ void not_launched(const char *symbol)
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
+
 cudaError_t result(cudaError_t error)
 {
     if (error)

@@ -87,6 +87,10 @@ class Modules:
         )  # fmt: skip
         return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
 
+    def kernels(self, payload: bytes, module: int):
+        names = [each.name for each in self._module_of(module).program.functions if each.is_kernel]
+        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
+
     def variable(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")
         loaded = self._module_of(module)
