@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import cache, cccl
+from gpuprof.compile import cache, cccl, undefined
 from gpuprof.compile.cccl import Cccl
 from gpuprof.cuda import FORWARDING, INCLUDE, PRELUDE
 from gpuprof.errors import CompileError
@@ -19,12 +19,14 @@ CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING))
 # The same host on every machine: the sizes of `long` and the layout of structures come from it.
 _HOST = "x86_64-unknown-linux-musl"
 
-# No noundef analysis: lanes that a shuffle does not read may leave the variable they pass unset, and must stay free to.
+# Of what clang refuses by a warning that is an error, nvcc warns of narrowing, and passes over `register`.
+DIALECT = ("-Wno-register", "-Wno-c++11-narrowing")
+
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-Wno-register", "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone",
+    *DIALECT, "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone",
     "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
-    "-Xclang", "-no-enable-noundef-analysis", "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
+    *undefined.FLAGS, "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
 
