@@ -62,6 +62,8 @@ ALLOWED = {
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
     ("gpuprof.importers.fill_database", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.program.api_table", "open"): "a table of the package",
+    ("gpuprof.program.describe", "path.read_text"): "files of the package",
     ("gpuprof.program.arena", "mmap.mmap"): "a file of this process, without a name",
     ("gpuprof.program.binary", "open"): "a regular file, the executable that is to be run",
     ("gpuprof.program.binary", "path.read_bytes"): "files of the package",
