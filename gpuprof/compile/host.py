@@ -51,7 +51,7 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
     library = Path(zig).parent / "lib"
     ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(headers_of_cccl))
     headers = (*ours, *toolchain.library_flags(library, machine))
-    common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
+    common = (f"--target={target}", "-fno-pie", "-fdeclspec", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
         host=(*common, "-g1", "-gdwarf-4"),  # only lines, as program/line_table.py reads them

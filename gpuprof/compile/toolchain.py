@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from gpuprof.compile import cache, cccl
 from gpuprof.compile.cccl import Cccl
-from gpuprof.cuda import FORWARDING, INCLUDE, PRELUDE
+from gpuprof.cuda import FORWARDING, INCLUDE, LAST, PRELUDE
 from gpuprof.errors import CompileError
 
 # The headers under CUDA's names.
-CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING))
+CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING), "-idirafter", str(LAST))
 
 # The same host on every machine: the sizes of `long` and the layout of structures come from it.
 _HOST = "x86_64-unknown-linux-musl"
