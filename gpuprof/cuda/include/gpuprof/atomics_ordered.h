@@ -223,7 +223,8 @@ template <int HOW, typename T> GPUPROF_API T fetch_sub(T *p, __remove_cv(T) valu
 #define __nv_atomic_exchange_n(P, VALUE, ...) ::gpuprof_atomic::exchange_n<GPUPROF_HOW(__VA_ARGS__)>(P, VALUE)
 #define __nv_atomic_exchange(P, VALUE, RESULT, ...) ((void)(*(RESULT) = __nv_atomic_exchange_n(P, *(VALUE), __VA_ARGS__)))
 // The order of a failure is not stronger, and a weak exchange does not fail by itself.
-#define __nv_atomic_compare_exchange_n(P, EXPECTED, DESIRED, IS_WEAK, SUCCESS, FAILURE, ...)                                               \
+#define __nv_atomic_compare_exchange_n(...) GPUPROF_COMPARE_EXCHANGE(__VA_ARGS__) // after macros for several arguments
+#define GPUPROF_COMPARE_EXCHANGE(P, EXPECTED, DESIRED, IS_WEAK, SUCCESS, FAILURE, ...)                                                     \
     ::gpuprof_atomic::compare_exchange_n<GPUPROF_HOW(SUCCESS __VA_OPT__(, ) __VA_ARGS__)>(P, EXPECTED, DESIRED)
 #define __nv_atomic_compare_exchange(P, EXPECTED, DESIRED, ...) __nv_atomic_compare_exchange_n(P, EXPECTED, *(DESIRED), __VA_ARGS__)
 #define __nv_atomic_fetch_add(P, VALUE, ...) ::gpuprof_atomic::fetch_add<GPUPROF_HOW(__VA_ARGS__)>(P, VALUE)
