@@ -45,8 +45,7 @@ ABSENT = {
     "__cluster_map_shared_multicast": "an address for several blocks, which no documented instruction makes",
     "__nv_cvt_*fp4*": "cuda_fp4.h is not there", "__nv_cvt_*fp6*": "cuda_fp6.h is not there",
     "cudaGetCurrentGraphExec": RUNTIME, "cudaGraphKernelNodeSet*": RUNTIME, "cudaGraphKernelNodeUpdatesApply": RUNTIME,
-    "cudaGraphSetConditional": RUNTIME, "cuda*_ptsz": RUNTIME, "cudaGetParameterBufferV2": RUNTIME,
-    "cudaDeviceGetCacheConfig": RUNTIME, "cudaDeviceGetSharedMemConfig": RUNTIME,
+    "cuda*_ptsz": RUNTIME, "cudaGetParameterBufferV2": RUNTIME,
 }  # fmt: skip
 MISSING = re.compile(r"no member named '(\w+)' in the global namespace")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.compile import cccl, compile_cuda
+from gpuprof.compile.toolchain import Headers
 from gpuprof.errors import UsageError
 from tests.program.hosts import WHY_NOT
 
@@ -77,7 +78,7 @@ def test_headers_go_together(tmp_path, release, arch, library, is_first):
     names = [library, "cooperative_groups.h"] if is_first else ["cooperative_groups.h", library]
     source = tmp_path / "k.cu"
     source.write_text("".join(f"#include <{name}>\n" for name in names) + BODY)
-    module = compile_cuda(source, arch=arch, cccl_release=release)
+    module = compile_cuda(source, arch=arch, headers=Headers(release))
     assert "k" in module.display.values()
 
 
