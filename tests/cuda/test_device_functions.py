@@ -1,4 +1,4 @@
-"""Device functions of NVIDIA's headers: each is declared, or stands here with the reason."""
+"""Device functions of NVIDIA's headers: each is declared, or listed here with the reason."""
 
 import re
 import subprocess
@@ -40,8 +40,8 @@ ABSENT = {
     "d[ams][du][dlb]": OLD, "double2*": OLD, "[a-z]*2double": OLD, "syncthreads_*": OLD,
     "any": OLD, "all": OLD, "ballot": OLD,
     "__pm[0-3]": "performance counters, which hold nothing here",
-    "__isGridConstant": "a parameter's space, which is not told from others",
-    "__cvta_*grid_constant*": "a parameter's space, which is not told from others",
+    "__isGridConstant": "a parameter's space is local memory here",
+    "__cvta_*grid_constant*": "a parameter's space is local memory here",
     "__cluster_map_shared_multicast": "an address for several blocks, which no documented instruction makes",
     "__nv_cvt_*fp4*": "cuda_fp4.h is not there", "__nv_cvt_*fp6*": "cuda_fp6.h is not there",
     "cudaGetCurrentGraphExec": RUNTIME, "cudaGraphKernelNodeSet*": RUNTIME, "cudaGraphKernelNodeUpdatesApply": RUNTIME,
@@ -55,7 +55,7 @@ def reason(name: str) -> str:
 
 
 def undeclared(names: list[str]) -> set[str]:
-    """Of names that are no macros, those that a program for sm_90 cannot use."""
+    """The names that a program for sm_90 cannot use. Macros are there."""
     tools = find()
     lines = [f"#include <{header}>" for header in HEADERS]
     for number, name in enumerate(names):

@@ -83,7 +83,7 @@ def test_headers_go_together(tmp_path, release, arch, library, is_first):
 
 
 def test_cooperative_groups_may_be_declared_before_them(tmp_path):
-    """As CCCL 13 does: its declarations and the types are the same."""
+    """CCCL 13 does so: its declarations and the types are the same."""
     source = tmp_path / "k.cu"
     source.write_text(
         "namespace cooperative_groups {\nnamespace __v1 {\nclass thread_block;\n"
