@@ -30,6 +30,12 @@ void *entry_point(const char *name)
     return nullptr;
 }
 
+[[maybe_unused]] bool is_driver(const char *file)
+{
+    static const char driver[] = "libcuda.so";
+    return file && !strncmp(file, driver, sizeof driver - 1);
+}
+
 // What is not there is named on stderr, with the line that asks for it.
 void *found_or_refused(const char *name)
 {
@@ -68,12 +74,8 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
     return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, how);
 }
 
-#ifndef __PIC__ // a static program, which can open no library; musl's functions say no more than that
-void *dlopen(const char *file, int)
-{
-    static const char driver[] = "libcuda.so";
-    return file && !strncmp(file, driver, sizeof driver - 1) ? (void *)entry_points : nullptr;
-}
+#if defined GPUPROF_STATIC // a static program can open no library; musl's functions say no more than that
+void *dlopen(const char *file, int) { return is_driver(file) ? (void *)entry_points : nullptr; }
 void *dlsym(void *library, const char *name) { return library == entry_points && name ? found_or_refused(name) : nullptr; }
 int dlclose(void *) { return 0; }
 char *dlerror(void)
@@ -81,5 +83,12 @@ char *dlerror(void)
     static char text[] = "a program that gpuprof has built is static: it can only open libcuda.so.1";
     return text;
 }
+#elif defined GPUPROF_DYNAMIC // the linker gives the program these in place of the C library's
+void *__real_dlopen(const char *, int);
+void *__real_dlsym(void *, const char *);
+int __real_dlclose(void *);
+void *__wrap_dlopen(const char *file, int mode) { return is_driver(file) ? (void *)entry_points : __real_dlopen(file, mode); }
+void *__wrap_dlsym(void *library, const char *name) { return library == entry_points ? found_or_refused(name) : __real_dlsym(library, name); }
+int __wrap_dlclose(void *library) { return library == entry_points ? 0 : __real_dlclose(library); }
 #endif
 }
