@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from threading import get_native_id
 
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
@@ -22,7 +23,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa import facts
 
 _MOST_ENTRIES = 500
-_NEW = ".new-"  # and the number of the process that writes it
+_NEW = ".new-"  # and the numbers of the process and the thread that write it
 _EPOCH = "SOURCE_DATE_EPOCH"
 # Variables that change what clang, nvcc, or nvcc's host compiler make of the same text and flags.
 _VARIABLES = (
@@ -111,7 +112,7 @@ def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    new = path.with_name(f"{_NEW}{os.getpid()}")
+    new = path.with_name(f"{_NEW}{os.getpid()}-{get_native_id()}")
     try:
         new.write_bytes(data)
         os.replace(new, path)  # readers see the old entry or the new one, never half
@@ -122,7 +123,7 @@ def _write(path: Path, data: bytes) -> None:
 def _prune(entries: Path) -> None:
     """Removes the oldest entries beyond the limit, and unfinished ones of killed processes."""
     for path in entries.glob(f"{_NEW}*"):
-        if not is_running(int(path.name.removeprefix(_NEW))):
+        if not is_running(int(path.name.removeprefix(_NEW).partition("-")[0])):
             path.unlink(missing_ok=True)
     oldest_first = sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime)
     for path in oldest_first[:-_MOST_ENTRIES]:

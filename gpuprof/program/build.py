@@ -1,7 +1,7 @@
 """Builds a CUDA program's host code with the clang of the ziglang wheel, and links it with our runtime library, by the
 linker of that wheel or of the user's compiler.
 
-Device code is compiled when the program first needs it, as any .cu file is: the executable holds a key, no code.
+Device code is compiled apart from it, as any .cu file is: the executable holds a key, no code.
 """
 
 import glob

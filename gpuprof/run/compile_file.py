@@ -57,52 +57,60 @@ def read_source(
     """
     check_source(path)
 
-    from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
-    from gpuprof.compile.libraries import ZIG
-    from gpuprof.compile.toolchain import Headers
+    from gpuprof.compile import read_ptx
 
     if path.suffix == ".ptx":
         return read_ptx(path, options.include_dirs)
+    with stage(f"compiling {path.name}"):
+        return compiled(path, arch, options, tuple(name for name in names if name.endswith(">")))
+
+
+def compiled(path: Path, arch: str, options: BuildOptions, instantiate: Sequence[str] = ()) -> "PtxModule":
+    """The compile.PtxModule of a .cu file, in any thread. Raises what the compiler raises."""
+    from gpuprof.compile import compile_cuda, compile_nvcc
+    from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
+
     flags = {
         "arch": arch,
-        "instantiate": tuple(name for name in names if name.endswith(">")),
+        "instantiate": instantiate,
         "include_dirs": options.include_dirs,
         "defines": options.defines,
         "optimize": options.optimize,
         "standard": options.standard,
     }
-    with stage(f"compiling {path.name}"):
-        if Path(options.compiler).name.startswith("nvcc"):
-            if options.cccl:
-                raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
-            return compile_nvcc(path, **flags, nvcc=options.compiler)
-        clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(
-            path,
-            **flags,
-            clang=clang,
-            headers=Headers(options.cccl, options.host_compiler or ZIG),
-            for_debugger=options.for_debugger,
-        )
+    if Path(options.compiler).name.startswith("nvcc"):
+        if options.cccl:
+            raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
+        return compile_nvcc(path, **flags, nvcc=options.compiler)
+    clang = None if options.compiler == BuildOptions.compiler else options.compiler
+    return compile_cuda(
+        path,
+        **flags,
+        clang=clang,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
+        for_debugger=options.for_debugger,
+    )
 
 
-def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "PtxModule":
-    """The compile.PtxModule of .cu files whose device code is linked. Raises what the compiler raises."""
+def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModule":
+    """The compile.PtxModule of .cu files whose device code is linked, in any thread. Raises what the compiler
+    raises.
+    """
     from gpuprof.compile.cuda import compile_linked
     from gpuprof.compile.libraries import ZIG
     from gpuprof.compile.toolchain import Headers
 
-    with stage("compiling and linking device code"):
-        return compile_linked(
-            paths,
-            arch=arch,
-            include_dirs=options.include_dirs,
-            defines=options.defines,
-            optimize=options.optimize,
-            standard=options.standard,
-            headers=Headers(options.cccl, options.host_compiler or ZIG),
-            for_debugger=options.for_debugger,
-        )
+    return compile_linked(
+        paths,
+        arch=arch,
+        include_dirs=options.include_dirs,
+        defines=options.defines,
+        optimize=options.optimize,
+        standard=options.standard,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
+        for_debugger=options.for_debugger,
+    )
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:

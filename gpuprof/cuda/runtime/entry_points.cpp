@@ -58,6 +58,22 @@ CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long 
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+// With a place for `how` it is no error that a name is not there.
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned int, unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult *how)
+{
+    if (!name || !*name || !function || flags > cudaEnablePerThreadDefaultStream)
+        return gpuprof::result(cudaErrorInvalidValue);
+    *function = found_or_refused(name);
+    if (how)
+        *how = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return gpuprof::result(*function || how ? cudaSuccess : cudaErrorSymbolNotFound);
+}
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, cudaDriverEntryPointQueryResult *how)
+{
+    return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, how);
+}
+
 #if defined GPUPROF_STATIC // a static program can open no library; musl's functions say no more than that
 void *dlopen(const char *file, int) { return is_driver(file) ? (void *)entry_points : nullptr; }
 void *dlsym(void *library, const char *name) { return library == entry_points && name ? found_or_refused(name) : nullptr; }

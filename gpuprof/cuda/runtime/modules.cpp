@@ -164,10 +164,24 @@ cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *fo
     known.localSizeBytes = reply.words[at::local_nbytes];
     known.maxThreadsPerBlock = (int)reply.words[at::max_threads];
     known.numRegs = (int)reply.words[at::registers];
+    known.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
     known.ptxVersion = known.binaryVersion = (int)reply.words[at::arch];
     known.maxDynamicSharedSizeBytes = (int)reply.words[at::most_dynamic_nbytes];
+    kernel.symbol = strdup(symbol);
     *found = kernel;
     return cudaSuccess;
+}
+
+void add_kernel(const void *handle, const char *symbol, const Kernel &kernel)
+{
+    Named *one = (Named *)calloc(1, sizeof *one);
+    one->address = handle;
+    one->symbol = symbol;
+    one->kernel = kernel;
+    one->is_known = true;
+    pthread_mutex_lock(&lock);
+    add(one);
+    pthread_mutex_unlock(&lock);
 }
 
 cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable *found)
@@ -182,6 +196,14 @@ const Kernel *kernel_of(const void *stub, cudaError_t *status)
     const Named *one = known(stub, learn_kernel);
     *status = one ? one->status : cudaErrorInvalidDeviceFunction;
     return *status ? nullptr : &one->kernel;
+}
+
+const Kernel *kernel_to_launch(const void *stub, cudaError_t *status)
+{
+    const Kernel *found = kernel_of(stub, status);
+    if (const Named *one = found ? nullptr : known(stub, learn_kernel))
+        not_launched(one->symbol);
+    return found;
 }
 
 cudaError_t variable_of(const void *shadow, Variable *found)
