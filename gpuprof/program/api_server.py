@@ -52,6 +52,7 @@ class ApiServer:
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
+        self._last_text = ""  # of a call that failed
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
@@ -68,6 +69,10 @@ class ApiServer:
         return {
             "module": modules.module,
             "module_image": modules.module_image,
+            "check_image": modules.check_image,
+            "link_images": modules.link_images,
+            "kernels": modules.kernels,
+            "last_text": self._last_text_of_call,
             "function": modules.function,
             "variable": modules.variable,
             "allocate": memory.allocate,
@@ -138,8 +143,12 @@ class ApiServer:
             self._calls.note(waited_ns, request.nbytes)
         return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
+    def _last_text_of_call(self, payload: bytes, most_nbytes: int):
+        return (), self._last_text.encode("utf-8", "replace")[:most_nbytes]
+
     def _notify(self, text: str) -> None:
         """With the call and its line; each of a place once."""
+        self._last_text = text
         whole = ": ".join(each for each in (self.place_of_call(), text) if each)
         if text and whole not in self._reported:
             self._reported.add(whole)

@@ -31,6 +31,12 @@ class Call(NamedTuple):
 CALLS = (
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
+    Call("check_image", payload="text of PTX", is_listed=False),  # that will be linked with others
+    Call("link_images", payload="texts of PTX, a zero after each", answer="text of PTX", is_listed=False),
+    # up to nbytes of the names; nbytes of all of them
+    Call("kernels", ("module", "most_nbytes"), ("nbytes",), answer="symbols of its kernels, a zero after each",
+        is_listed=False),
+    Call("last_text", ("most_nbytes",), answer="what was wrong with the last call that failed", is_listed=False),
     Call(
         "function",
         ("module",),

@@ -75,5 +75,14 @@ def test_the_message_has_the_reason_and_the_name_without_its_version():
 
 
 def test_every_call_of_the_driver_is_found_by_its_name():
-    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("GPUPROF_DRIVER_CALLS(DO)")[1]
-    assert re.findall(r"DO\((\w+)\)", names) == declared("driver.h")
+    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("DRIVER_CALLS(DO)")[1]
+    assert re.findall(r"DO\((\w+), (\w+),", names) == [(name, name) for name in declared("driver.h")]
+
+
+def test_replaced_forms_of_the_driver_are_found_by_their_release():
+    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("OLDER_DRIVER_CALLS(DO)")[1]
+    found = re.findall(r"DO\((\w+), (\w+),", names)
+    assert len(found) > 0
+    assert {name for name, _ in found} - set(declared("driver.h")) == set()
+    assert {form for _, form in found} - set(declared("driver_forms.h")) == set()
+    assert set(declared("driver_forms.h")) - defined() == set()

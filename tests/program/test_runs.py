@@ -16,6 +16,52 @@ from tests.program.hosts import WHY_NOT
 SOURCES = Path(__file__).parent / "sources"
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
+DRIVER_CONTEXTS = """\
+cuDeviceGet(&device, 0): ERROR_NOT_INITIALIZED
+cuInit(1): ERROR_INVALID_VALUE
+cuMemAlloc(&p, 4): ERROR_INVALID_CONTEXT
+cuDeviceGet(&device, 1): ERROR_INVALID_DEVICE
+primary active 0
+popped the second: 1, id 3, version 3020
+the first is current: 1, flags 1
+cuCtxSetCurrent(second): ERROR_CONTEXT_IS_DESTROYED
+cuCtxSetCurrent((CUcontext)&flags): ERROR_INVALID_CONTEXT
+cuCtxSynchronize(): ERROR_INVALID_CONTEXT
+cuCtxPopCurrent(&found): ERROR_INVALID_CONTEXT
+cuCtxDestroy(first): ERROR_INVALID_CONTEXT
+cuDevicePrimaryCtxRelease(0): ERROR_INVALID_CONTEXT
+cuCtxGetLimit(&value, limit): ERROR_UNSUPPORTED_LIMIT
+stack 1024, cache 2
+cuMemFree(12): ERROR_INVALID_VALUE
+cudaSuccess
+gpuprof a100 gpu 80 GiB 8.0 0000:01:00.0, one uuid 1, 1024 threads
+cuDeviceGetByPCIBusId(&device, "0000:02:00.0"): ERROR_INVALID_DEVICE
+cuDeviceGetAttribute(&value, (CUdevice_attribute)9999, 0): ERROR_INVALID_VALUE
+142 attributes, ratio 2
+cuModuleLoadDataEx(&module, broken, 2, options, values): ERROR_INVALID_PTX
+log of 58: PTX 1 of the program:4:23: add.u32: 2 operands, expected 3
+cuLinkAddData(state, CU_JIT_INPUT_CUBIN, (void *)thrice, sizeof thrice, "thrice", 0, nullptr, nullptr): ERROR_NO_BINARY_FOR_GPU
+cuLinkComplete(state, &image, &nbytes): ERROR_INVALID_PTX
+1 function, scale, the same 1 1, parameter 2 at 12 of 4
+cuFuncGetParamInfo(function, 3, &offset, &nbytes): ERROR_INVALID_VALUE
+cuModuleGetFunction(&function, module, "thrice"): ERROR_NOT_FOUND
+bias of 12
+of the library 1, carveout 50
+cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101): ERROR_INVALID_VALUE
+cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS, 8): ERROR_INVALID_VALUE
+occupancy 2, 432 blocks of 512, 82944 bytes
+15 21 33
+cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, 0, arguments, nullptr): ERROR_INVALID_HANDLE
+cuModuleUnload(module): ERROR_INVALID_HANDLE
+cuModuleGetFunction(&function, module, "scale"): ERROR_INVALID_HANDLE
+cuGetProcAddress("cuCtxCreate", &f, 12000, 0, &how): SUCCESS
+cuGetProcAddress("cuLibraryLoadData", &f, 11000, 0, &how): ERROR_NOT_FOUND
+found 2
+cuGetProcAddress("cuNothing", &f, 13000, 0, &how): ERROR_NOT_FOUND
+found 1
+12080, 1 1
+"""
+
 # command line -> exit code, standard output
 PROGRAMS = {
     "symbols.cu -- 3000": (0, "PASS counted 192, time\n"),
@@ -44,6 +90,7 @@ PROGRAMS = {
         "286 1020102, bias of 4 bytes, sm_8, registers yes\nCUDA_ERROR_NOT_FOUND CUDA_ERROR_INVALID_VALUE\n"
         "CUDA_ERROR_INVALID_PTX CUDA_ERROR_FILE_NOT_FOUND\nCUDA_ERROR_INVALID_VALUE\nCUDA_ERROR_NO_BINARY_FOR_GPU\n",
     ),
+    "driver_contexts.cu": (0, DRIVER_CONTEXTS),
     "--chip h100 configured.cu": (
         0,
         "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",

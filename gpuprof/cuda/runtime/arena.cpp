@@ -1,4 +1,5 @@
 #include "arena.h"
+#include "contexts.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,8 +16,11 @@ struct Allocation {
     char *start;
     size_t nbytes;
     Kind kind;
+    const void *context;
+    unsigned long long number;
     Allocation *next;
 };
+unsigned long long n_allocations = 0;
 
 char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
@@ -110,7 +114,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
         return cudaErrorMemoryAllocation;
     pthread_mutex_lock(&lock);
     Allocation *one = (Allocation *)malloc(sizeof *one);
-    *one = {start, nbytes, kind, live};
+    *one = {start, nbytes, kind, current_context(), ++n_allocations, live};
     live = one;
     pthread_mutex_unlock(&lock);
     *p = start;
@@ -152,16 +156,24 @@ cudaError_t release_later(void *p, cudaStream_t stream)
     return release_by(p, [=] { return ask(Call::free_later, p, number(stream)); });
 }
 
-Kind kind_of(const void *address, const void **start)
+bool allocation_of(const void *address, Range *found)
 {
     pthread_mutex_lock(&lock);
     const Allocation *one = live;
     while (one && !((char *)address >= one->start && (char *)address < one->start + one->nbytes))
         one = one->next;
-    *start = one ? one->start : nullptr;
-    const Kind kind = one ? one->kind : device_memory;
+    if (one)
+        *found = {one->start, one->nbytes, one->kind, one->context, one->number};
     pthread_mutex_unlock(&lock);
-    return kind;
+    return one;
+}
+
+Kind kind_of(const void *address, const void **start)
+{
+    Range found = {nullptr, 0, device_memory, nullptr, 0};
+    allocation_of(address, &found);
+    *start = found.start;
+    return found.kind;
 }
 
 } // namespace gpuprof

@@ -247,8 +247,16 @@ void called_from(const void *place) { launch_place = place; }
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+thread_local int n_driver_calls = 0;
+
+DriverCall::DriverCall() { ++n_driver_calls; }
+DriverCall::~DriverCall() { --n_driver_calls; }
+
 cudaError_t result(cudaError_t error)
 {
+    if (n_driver_calls)
+        return error;
+    note_runtime_call();
     if (error)
         last = error;
     return error;

@@ -77,6 +77,14 @@ extern void (*after_wait)();
 // The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 
+// While it lives, a call of the driver is made: its errors are none that the runtime keeps.
+class DriverCall {
+public:
+    DriverCall();
+    ~DriverCall();
+};
+void note_runtime_call(); // the runtime initializes the driver, and makes the primary context current
+
 // Keeps the error for cudaGetLastError, and gives it back.
 cudaError_t result(cudaError_t error);
 

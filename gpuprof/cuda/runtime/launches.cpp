@@ -49,6 +49,26 @@ cudaError_t launch_now(Launch *launch, cudaStream_t stream)
     return status;
 }
 
+// Attributes that say how, not what, change nothing here.
+cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute)
+{
+    const cudaLaunchAttributeValue &value = attribute.val;
+    switch (attribute.id) {
+    case cudaLaunchAttributeClusterDimension: made->cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z); return cudaSuccess;
+    case cudaLaunchAttributeCooperative: made->flags |= value.cooperative ? is_cooperative : 0; return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+        made->flags |= value.programmaticStreamSerializationAllowed ? is_dependent : 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeMemSyncDomainMap: return cudaSuccess;
+    default: return cudaErrorNotSupported;
+    }
+}
+
 } // namespace gpuprof
 
 using namespace gpuprof;
@@ -73,26 +93,6 @@ cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, si
     if (kernel)
         status = prepare(&made, kernel, grid, block, arguments, nullptr, 0, shared_nbytes, flags);
     return status ? status : launch_now(&made, stream);
-}
-
-// Attributes that say how, not what, change nothing here.
-cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute)
-{
-    const cudaLaunchAttributeValue &value = attribute.val;
-    switch (attribute.id) {
-    case cudaLaunchAttributeClusterDimension: made->cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z); return cudaSuccess;
-    case cudaLaunchAttributeCooperative: made->flags |= value.cooperative ? is_cooperative : 0; return cudaSuccess;
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
-        made->flags |= value.programmaticStreamSerializationAllowed ? is_dependent : 0;
-        return cudaSuccess;
-    case cudaLaunchAttributeIgnore:
-    case cudaLaunchAttributeAccessPolicyWindow:
-    case cudaLaunchAttributeSynchronizationPolicy:
-    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-    case cudaLaunchAttributeMemSyncDomain:
-    case cudaLaunchAttributeMemSyncDomainMap: return cudaSuccess;
-    default: return cudaErrorNotSupported;
-    }
 }
 
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *stub, void **arguments)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.ptxfile import module_of_ptx
+from gpuprof.compile.ptxfile import linked_ptx, module_of_ptx, ptx_text
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.module import LoadedModule
@@ -46,6 +46,23 @@ class Modules:
         self._n_images += 1
         return (len(self._loaded) - 1,), b""
 
+    def check_image(self, text: bytes):
+        """PTX that will be linked: what it has from others is not looked for yet."""
+        ptx = ptx_text(text)
+        if ".extern" not in ptx:
+            self.device.executor.assemble(module_of_ptx(ptx, "PTX that is linked", Path(), ()))
+        return (), b""
+
+    def link_images(self, texts: bytes):
+        linked = linked_ptx([ptx_text(text) for text in texts.split(b"\0") if text])
+        self.device.executor.assemble(module_of_ptx(linked, "PTX that is linked", Path(), ()))
+        return (), linked.encode()
+
+    def kernels(self, payload: bytes, module: int, most_nbytes: int):
+        functions = self._module_of(module).program.functions
+        names = b"".join(each.name.encode() + b"\0" for each in functions if each.is_kernel)
+        return (len(names),), names[:most_nbytes]
+
     def module(self, key: bytes):
         if key.startswith(container.MAGIC):
             program = self.device.executor.assemble(self._module_of_fatbin(key))
@@ -74,7 +91,7 @@ class Modules:
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
         arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
-        path = self.executable.modules[0]
+        path = next(iter(self.executable.modules), self.executable.path)
         return module_of_ptx(container.ptx_of(data, arch), str(path), path.parent, ())
 
     def function(self, symbol: bytes, module: int):

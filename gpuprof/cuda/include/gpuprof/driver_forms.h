@@ -1,0 +1,12 @@
+// Forms of the driver's calls that CUDA 13 has replaced, by their symbols.
+#pragma once
+
+#include "driver.h"
+
+extern "C" {
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n, unsigned int flags, CUdevice device);
+CUresult cuMemAdvise_v1(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdevice device) __asm__("cuMemAdvise");
+CUresult cuMemPrefetchAsync_v1(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream stream) __asm__("cuMemPrefetchAsync");
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
+}

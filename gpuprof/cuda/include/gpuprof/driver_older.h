@@ -1,0 +1,14 @@
+// The names of CUDA 12 for forms that CUDA 13 has replaced: both compile.
+#pragma once
+
+#include "driver_forms.h"
+
+GPUPROF_FACE CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device) { return cuCtxCreate_v2(context, flags, device); }
+GPUPROF_FACE CUresult cuMemAdvise(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdevice device)
+{
+    return cuMemAdvise_v1(p, nbytes, advice, device);
+}
+GPUPROF_FACE CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream stream)
+{
+    return cuMemPrefetchAsync_v1(p, nbytes, device, stream);
+}
