@@ -54,7 +54,7 @@ def open_binary(path: Path) -> Executable:
     missing = [each for each in wanted_calls(path) if each in functions and not functions[each].is_here]
     if missing:
         raise UsageError(f"{path}: {refusal(missing)}")
-    return Executable(path.absolute(), (path,), library_folder=_runtime(name))
+    return Executable(path.absolute(), (path,), (path,), library_folder=_runtime(name))
 
 
 def library_name(path: Path) -> str:

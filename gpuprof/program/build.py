@@ -57,11 +57,12 @@ class HostOptions:
 
 class Executable(NamedTuple):
     """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself. `links_device`:
-    together they are one module.
+    together they are one module. `objects`: the files with the program's own code, without gpuprof's.
     """
 
     path: Path
     modules: tuple[Path, ...]
+    objects: tuple[Path, ...]
     links_device: bool = False
     library_folder: Path | None = None  # of the shared library that it needs
 
@@ -85,10 +86,11 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     for path in sources:
         number = modules.index(path) if path in modules else None
         objects.append(_object(path, number, options, arch, tools, folder))
+    own = tuple(objects)
     registering = linking_source(path.read_bytes() for path in objects)
     if registering:
         objects.append(_linking_object(registering.encode(), tools, folder))
-    return Executable(_linked(objects, library, tools, folder), modules, options.links_device)
+    return Executable(_linked(objects, library, tools, folder), modules, own, options.links_device)
 
 
 def module_number(key: bytes, n_modules: int) -> int:

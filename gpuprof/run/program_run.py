@@ -18,6 +18,7 @@ from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
+from gpuprof.program.clocks import measures_events, reads_host_clock
 from gpuprof.program.launch_choice import LaunchChoice
 from gpuprof.program.process import run_process
 from gpuprof.run.compile_file import BuildOptions, read_linked
@@ -105,6 +106,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
     executable = _executable(sources, options, chip.arch)
+    settings = _timed_where_needed(executable, settings, str(sources[0]))
     with Arena(chip.memory_nbytes) as arena:
         code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
     if death := why_died(str(sources[0]), code):
@@ -114,6 +116,20 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return code
+
+
+def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> Settings:
+    """Decides whether launches are timed where the user does not. A program that asks for the time between events wants
+    to show it, or waits for it to pass. A clock of the host is read for much else.
+    """
+    if settings.is_timed is not None:
+        return settings
+    is_timed = measures_events(executable.objects)
+    if not is_timed and reads_host_clock(executable.objects):
+        settings.observer.notice(
+            f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
+        )
+    return replace(settings, is_timed=is_timed)
 
 
 def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:

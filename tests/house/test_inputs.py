@@ -67,6 +67,7 @@ ALLOWED = {
     ("gpuprof.program.arena", "mmap.mmap"): "a file of this process, without a name",
     ("gpuprof.program.binary", "open"): "a regular file, the executable that is to be run",
     ("gpuprof.program.binary", "path.read_bytes"): "files of the package",
+    ("gpuprof.program.clocks", "path.read_bytes"): "objects that we have just built, or the executable that is to run",
     ("gpuprof.program.line_table", "path.read_bytes"): "the executable that is running",
     ("gpuprof.program.build", "path.read_bytes"): "files of the package, and objects that we have just built",
     ("gpuprof.program.build", "new.read_bytes"): "reads what this command wrote",

@@ -58,7 +58,7 @@ class Program:
         self.handlers = ApiServer(
             device,
             arena,
-            Executable(folder / "program", (folder / "k.ptx",)),
+            Executable(folder / "program", (folder / "k.ptx",), ()),
             blocks_per_sm=lambda chip, function, threads, shared_nbytes: 2 if threads <= 512 else 0,
             link=fails,
             notice=self.told.append,

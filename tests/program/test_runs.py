@@ -152,6 +152,25 @@ def test_a_program_runs(line):
     assert (done.stdout, done.returncode) == (output, code), done.stderr
 
 
+CLOCK = "gpuprof: stopwatch.cu: reads the host's clock, on which its kernels take no time; --timed models it\n"
+TIMES = {
+    "adaptive.cu": ("long enough\n", ""),
+    "--no-timed adaptive.cu": ("no time\n", ""),
+    "stopwatch.cu": ("no time\n", CLOCK),
+    "--no-timed stopwatch.cu": ("no time\n", ""),
+    "--timed stopwatch.cu": ("a millisecond\n", ""),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", TIMES)
+def test_a_program_that_asks_for_times_gets_them(line):
+    """A loop that waits for events to show some time ends, and a clock of the host's without it says so."""
+    output, notice = TIMES[line]
+    done = gpuprof("run", *line.split(), env={**os.environ, "GPUPROF_PROGRESS": "off"})
+    assert (done.stdout, done.stderr, done.returncode) == (output, notice, 0)
+
+
 @pytest.mark.long
 def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     done = gpuprof("run", "errors.cu")

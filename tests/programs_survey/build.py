@@ -10,7 +10,7 @@ from pathlib import Path
 from gpuprof.chips import load_chip
 from gpuprof.errors import CompileError, GpuprofError
 from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
-from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build, build_ptx, read_linked
 from gpuprof.run.program_run import STANDARD
 
 
@@ -19,16 +19,20 @@ def main() -> int:
     parser.add_argument("-I", dest="include_dirs", action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--std", dest="standard", default=STANDARD)
+    parser.add_argument("--rdc", dest="links_device", action="store_true")
     parser.add_argument("sources", nargs="+", type=Path)
     given = parser.parse_args()
     include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
     arch = load_chip(DEFAULT_CHIP).arch
-    options = BuildOptions(include_dirs, defines, standard=given.standard)
+    options = BuildOptions(include_dirs, defines, standard=given.standard, links_device=given.links_device)
     try:
         flags = (given.standard, options.optimize, options.cccl, options.links_device)
         build_program(given.sources, HostOptions(include_dirs, defines, *flags), arch)
-        for path in given.sources:
-            if path.suffix in CUDA_SUFFIXES:
+        modules = [path for path in given.sources if path.suffix in CUDA_SUFFIXES]
+        if given.links_device:
+            build_ptx(read_linked(modules, arch=arch, options=options), options)
+        else:
+            for path in modules:
                 build(path, arch=arch, options=options)
     except GpuprofError as error:
         print(error, error.diagnostics if isinstance(error, CompileError) else "", sep="\n", file=sys.stderr)

@@ -162,7 +162,7 @@ RUN = _rows(
            metavar="N", type=Count(1), usual="no limit", group=LAUNCHES, commands="collect replay sweep",
            recorded="replay"),
     Option("--max-instructions", "max_instructions", "Stop a kernel once a warp has executed N instructions.",
-           metavar="N", type=Count(1, "instructions"), usual="2^22", group=LAUNCHES,
+           metavar="N", type=Count(1, "instructions"), usual="no limit", group=LAUNCHES,
            commands="collect run debug replay sweep", recorded="replay"),
     Option("--sample-blocks", "sample_blocks",
            "Time blocks of a large launch until its rate settles, and extrapolate the rest.",
