@@ -17,7 +17,7 @@ from gpuprof.program.api_calls import Calls
 from gpuprof.program.api_table import refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
-from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.channel import NOWHERE, Origin, Reply, Request
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import ALL_LAUNCHES, LaunchChoice
@@ -56,6 +56,7 @@ class ApiServer:
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
+        self._whole: Origin | None = None  # of the call of several messages that is under way
         self._streams = Streams(device)
         modules = Modules(device, executable, link)
         memory = Memory(device, arena, self._streams, reports_writes)
@@ -78,6 +79,10 @@ class ApiServer:
             "allocate": memory.allocate,
             "free": memory.free,
             "free_later": memory.free_later,
+            "reserve": memory.reserve,
+            "unreserve": memory.unreserve,
+            "map": memory.map,
+            "unmap": memory.unmap,
             "copy_in": memory.copy_in,
             "copy_out": memory.copy_out,
             "staged_in": memory.staged_in,
@@ -120,7 +125,7 @@ class ApiServer:
         return reply
 
     def _served(self, request: Request) -> Reply:
-        name, self._origin = request.call.name, request.origin
+        name, self._origin = request.call.name, self._placed(request.origin)
         waited_ns = self._streams.gpu_ns
         try:
             words, payload = self._handlers[name](request.payload, **request.named_words)
@@ -186,12 +191,20 @@ class ApiServer:
         self._notify(refusal((name.decode("utf-8", "replace"),)))
         return (), b""
 
+    def _placed(self, origin: Origin) -> Origin:
+        """A part of a call is where the call is."""
+        if not origin.is_part or not self._whole:
+            return origin
+        return origin._replace(caller=self._whole.caller, function=self._whole.function)
+
     def _begin_call(self, payload: bytes):
+        self._whole = self._origin
         if self._calls:
             self._calls.begin(self._origin)
         return (), b""
 
     def _end_call(self, payload: bytes):
+        self._whole = None
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
         return (), b""

@@ -49,6 +49,10 @@ CALLS = (
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
     Call("free_later", ("address", "stream")),  # once what was asked of the stream is done
+    Call("reserve", ("nbytes", "alignment"), ("address",)),  # addresses without memory
+    Call("unreserve", ("address",)),
+    Call("map", ("address", "nbytes")),
+    Call("unmap", ("address", "nbytes")),
     Call("copy_in", ("address", "stream"), payload="bytes"),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
     Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies

@@ -40,7 +40,8 @@ cuDeviceGetAttribute(&value, (CUdevice_attribute)9999, 0): ERROR_INVALID_VALUE
 142 attributes, ratio 2
 cuModuleLoadDataEx(&module, broken, 2, options, values): ERROR_INVALID_PTX
 log of 58: PTX 1 of the program:4:23: add.u32: 2 operands, expected 3
-cuLinkAddData(state, CU_JIT_INPUT_CUBIN, (void *)thrice, sizeof thrice, "thrice", 0, nullptr, nullptr): ERROR_NO_BINARY_FOR_GPU
+ADD(CUBIN, thrice): ERROR_NO_BINARY_FOR_GPU
+ADD(PTX, broken): ERROR_INVALID_PTX
 cuLinkComplete(state, &image, &nbytes): ERROR_INVALID_PTX
 1 function, scale, the same 1 1, parameter 2 at 12 of 4
 cuFuncGetParamInfo(function, 3, &offset, &nbytes): ERROR_INVALID_VALUE
@@ -60,6 +61,58 @@ found 2
 cuGetProcAddress("cuNothing", &f, 13000, 0, &how): ERROR_NOT_FOUND
 found 1
 12080, 1 1
+"""
+
+DRIVER_MEMORY = """\
+range 1 of 1000
+cuMemGetAddressRange(&start, &nbytes, 64): ERROR_NOT_FOUND
+cuMemFree((CUdeviceptr)host): ERROR_INVALID_VALUE
+host type 1, own context 1, managed 1 0 4096
+of the stack: managed 0 -2 0
+cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p): ERROR_INVALID_VALUE
+cuMemAllocPitch(&half, &pitch, 100, 3, 5): ERROR_INVALID_VALUE
+cuMemAllocManaged(&half, 4, 0): ERROR_INVALID_VALUE
+cuMemAlloc(&half, 0): ERROR_INVALID_VALUE
+preferred -1, read mostly 1, accessed by 0 -2
+cuMemAdvise(p, 1000, CU_MEM_ADVISE_SET_READ_MOSTLY, 0): ERROR_INVALID_VALUE
+cuMemPrefetchAsync(managed, 4096, 3, 0): ERROR_INVALID_DEVICE
+cuMemCreate(&first, step + 1, &how, 0): ERROR_INVALID_VALUE
+cuMemCreate(&first, total + step, &how, 0): ERROR_OUT_OF_MEMORY
+cuMemMap(p, step, 0, second, 0): ERROR_INVALID_VALUE
+cuMemcpyHtoD(p, &word, 4): ERROR_INVALID_VALUE
+access 3, 8 9, 2 steps in use
+the same handle 1
+cuMemcpyDtoH(words, p + step, 4): ERROR_INVALID_VALUE
+moved 9
+cuMemFree(p): ERROR_INVALID_VALUE
+cuMemAddressFree(p, total + 16 * step): ERROR_INVALID_VALUE
+cuMemRelease(second): ERROR_INVALID_VALUE
+given back 1
+array 4 x 4 format 10, parts 5 10 0
+cuMemcpy2D(&back): ERROR_INVALID_VALUE
+whole 1, line 5 6
+cuArrayCreate(&array, &shape): ERROR_INVALID_VALUE
+0 1234 1234 0, 1234
+cuMemsetD2D32(p, 10, 1, 3, 2): ERROR_INVALID_VALUE
+cuMemsetD32(p + 2, 1, 1): ERROR_INVALID_VALUE
+batch 1234 0
+cuMemcpyDtoD(p, (CUdeviceptr)rows, 4): ERROR_INVALID_VALUE
+texel 1, width 4
+cuTexObjectDestroy(texture): ERROR_INVALID_VALUE
+cuTexObjectCreate(&texture, &resource, &how, nullptr): ERROR_INVALID_VALUE
+cuStreamCreate(&a, 2): ERROR_INVALID_VALUE
+flags 1, priority -3, context 1
+cuStreamWaitValue32(b, p, 10, CU_STREAM_WAIT_VALUE_EQ): ERROR_NOT_SUPPORTED
+cuStreamWaitValue64(b, p + 4, 1, CU_STREAM_WAIT_VALUE_EQ): ERROR_INVALID_VALUE
+cuEventCreate(&event, CU_EVENT_INTERPROCESS): ERROR_INVALID_VALUE
+cuEventRecord(nullptr, a): ERROR_INVALID_HANDLE
+cuStreamDestroy(CU_STREAM_LEGACY): ERROR_INVALID_HANDLE
+SUCCESS ERROR_INVALID_VALUE ERROR_INVALID_VALUE
+cuTensorMapReplaceAddress(&map, (void *)(p + 1024)): SUCCESS
+cuTensorMapReplaceAddress(&map, (void *)(p + 8)): ERROR_INVALID_VALUE
+3 nodes, 2 edges, type 1, 103
+107, captured 1, 2 nodes, 102030b
+cuGraphAddKernelNode(&launch, graph, nullptr, 0, &kernel): ERROR_INVALID_HANDLE
 """
 
 # command line -> exit code, standard output
@@ -91,6 +144,7 @@ PROGRAMS = {
         "CUDA_ERROR_INVALID_PTX CUDA_ERROR_FILE_NOT_FOUND\nCUDA_ERROR_INVALID_VALUE\nCUDA_ERROR_NO_BINARY_FOR_GPU\n",
     ),
     "driver_contexts.cu": (0, DRIVER_CONTEXTS),
+    "driver_memory.cu": (0, DRIVER_MEMORY),
     "--chip h100 configured.cu": (
         0,
         "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",

@@ -18,6 +18,7 @@ struct Allocation {
     Kind kind;
     const void *context;
     unsigned long long number;
+    bool is_mapped;
     Allocation *next;
 };
 unsigned long long n_allocations = 0;
@@ -99,6 +100,36 @@ bool fits(const void *address, size_t nbytes) { return is_device(address) && nby
 
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
 
+namespace {
+
+void add(char *start, size_t nbytes, Kind kind, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation *one = (Allocation *)malloc(sizeof *one);
+    *one = {start, nbytes, kind, current_context(), ++n_allocations, is_mapped, live};
+    live = one;
+    pthread_mutex_unlock(&lock);
+}
+
+// Null: none begins there.
+Allocation *take(const void *start, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation **at = &live;
+    while (*at && ((*at)->start != start || (*at)->is_mapped != is_mapped))
+        at = &(*at)->next;
+    Allocation *one = *at;
+    if (one)
+        *at = one->next;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+} // namespace
+
+void add_mapped(char *start, size_t nbytes) { add(start, nbytes, device_memory, true); }
+void drop_mapped(const char *start) { free(take(start, true)); }
+
 cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
 {
     if (!p)
@@ -112,11 +143,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     char *start = (char *)reply.words[allocate_gives::address];
     if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
         return cudaErrorMemoryAllocation;
-    pthread_mutex_lock(&lock);
-    Allocation *one = (Allocation *)malloc(sizeof *one);
-    *one = {start, nbytes, kind, current_context(), ++n_allocations, live};
-    live = one;
-    pthread_mutex_unlock(&lock);
+    add(start, nbytes, kind, false);
     *p = start;
     return cudaSuccess;
 }
@@ -128,14 +155,7 @@ template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    Allocation **at = &live;
-    while (*at && (*at)->start != p)
-        at = &(*at)->next;
-    Allocation *one = *at;
-    if (one)
-        *at = one->next;
-    pthread_mutex_unlock(&lock);
+    Allocation *one = take(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)

@@ -26,4 +26,8 @@ struct Range {
 };
 bool allocation_of(const void *address, Range *found);
 
+// Memory that is mapped at a reserved address: cudaFree does not free it.
+void add_mapped(char *start, size_t nbytes);
+void drop_mapped(const char *start);
+
 } // namespace gpuprof

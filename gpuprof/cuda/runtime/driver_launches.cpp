@@ -8,22 +8,6 @@ using namespace gpuprof;
 
 namespace {
 
-// `extra`: a list of names and values that names the packed parameters.
-CUresult packed_of(void **extra, const void **packed, size_t *nbytes)
-{
-    *packed = nullptr;
-    *nbytes = 0;
-    for (; extra && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            *packed = extra[1];
-        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            *nbytes = *(size_t *)extra[1];
-        else
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
-}
-
 struct Attributes {
     const CUlaunchAttribute *first;
     unsigned n;
@@ -219,6 +203,21 @@ CUresult available_shared(CUfunction function, int blocks, int block_threads, si
 }
 
 } // namespace
+
+CUresult gpuprof::packed_of(void **extra, const void **packed, size_t *nbytes)
+{
+    *packed = nullptr;
+    *nbytes = 0;
+    for (; extra && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            *packed = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *nbytes = *(size_t *)extra[1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
 
 extern "C" {
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,

@@ -51,7 +51,7 @@ Answer answer(CUpointer_attribute attribute, const Known *known)
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return {4, 0};
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return {8, range.number};
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return {4, known && range.kind == managed_memory};
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return {4, known ? 0u : (unsigned)CU_DEVICE_INVALID};
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return {4, 0};
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return {4, 0};
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return {8, (unsigned long long)range.start};
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return {8, range.nbytes};

@@ -185,6 +185,7 @@ CUresult find_function(CUfunction *found, CUmodule module, const char *name)
     made->most_dynamic_nbytes = kernel.attributes.maxDynamicSharedSizeBytes;
     made->carveout = cudaSharedmemCarveoutDefault;
     module->functions.add(made);
+    know_kernel(made, kernel); // the runtime takes a function where it takes a kernel's address
     *found = made;
     return CUDA_SUCCESS;
 }

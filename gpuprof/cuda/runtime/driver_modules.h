@@ -24,6 +24,9 @@ namespace gpuprof {
 
 bool is_function(CUfunction function); // of a module that is loaded
 
+// `extra` of a launch: a list of names and values that names the packed parameters.
+CUresult packed_of(void **extra, const void **packed, size_t *nbytes);
+
 // The module of PTX text, or of a fatbin that has some.
 CUresult load_image(CUmodule *made, const void *image);
 CUresult find_function(CUfunction *found, CUmodule module, const char *name);

@@ -24,6 +24,8 @@ struct Variable {
 const Kernel *kernel_of(const void *stub, cudaError_t *status);
 cudaError_t variable_of(const void *shadow, Variable *found);
 
+void know_kernel(const void *address, const Kernel &kernel); // the program will call it by this address
+
 // By their symbols, in a module that gpuprof knows by its number.
 cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *found);
 cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable *found);

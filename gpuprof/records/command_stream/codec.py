@@ -27,7 +27,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 # Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
-# memory that is freed in the order of a stream.
+# memory that is freed in the order of a stream, memory that is mapped.
 VERSION = 6
 LIMIT = 1 << 63
 
@@ -116,6 +116,8 @@ LINES = {
     "allocate": cmd.Allocate,
     "free": cmd.Free,
     "free_later": cmd.FreeLater,
+    "map": cmd.Map,
+    "unmap": cmd.Unmap,
     "make_image": cmd.MakeImage,
     "copy_in": SavedCopyIn,
     "copy_out": cmd.CopyOut,

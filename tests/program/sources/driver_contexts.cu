@@ -144,10 +144,12 @@ int modules()
     printf("log of %zu: %s\n", (size_t)values[1], log);
     values[1] = (void *)sizeof log;
     MUST(cuLinkCreate(2, options, values, &state));
-    SHOW(cuLinkAddData(state, CU_JIT_INPUT_CUBIN, (void *)thrice, sizeof thrice, "thrice", 0, nullptr, nullptr));
-    MUST(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)scale, sizeof scale, "scale", 0, nullptr, nullptr));
+#define ADD(KIND, TEXT) cuLinkAddData(state, CU_JIT_INPUT_##KIND, (void *)TEXT, sizeof TEXT, #TEXT, 0, nullptr, nullptr)
+    SHOW(ADD(CUBIN, thrice));
+    SHOW(ADD(PTX, broken));
+    MUST(ADD(PTX, scale));
     SHOW(cuLinkComplete(state, &image, &nbytes)); // without the function that it calls
-    MUST(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)thrice, sizeof thrice, "thrice", 0, nullptr, nullptr));
+    MUST(ADD(PTX, thrice));
     MUST(cuLinkComplete(state, &image, &nbytes));
     MUST(cuModuleLoadData(&module, image));
     MUST(cuLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0));

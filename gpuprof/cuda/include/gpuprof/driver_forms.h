@@ -8,5 +8,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n, unsigned int flags, CUdevice device);
 CUresult cuMemAdvise_v1(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdevice device) __asm__("cuMemAdvise");
 CUresult cuMemPrefetchAsync_v1(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream stream) __asm__("cuMemPrefetchAsync");
+CUresult cuGraphAddDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n) __asm__("cuGraphAddDependencies");
+CUresult cuGraphGetEdges_v1(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n) __asm__("cuGraphGetEdges");
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
 }

@@ -59,7 +59,12 @@
     DO(cuArrayCreate, cuArrayCreate, 3020) DO(cuArrayGetDescriptor, cuArrayGetDescriptor, 3020) DO(cuArrayDestroy, cuArrayDestroy, 2000)   \
     DO(cuArray3DCreate, cuArray3DCreate, 3020) DO(cuArray3DGetDescriptor, cuArray3DGetDescriptor, 3020)                                    \
     DO(cuMipmappedArrayCreate, cuMipmappedArrayCreate, 5000) DO(cuMipmappedArrayGetLevel, cuMipmappedArrayGetLevel, 5000)                  \
-    DO(cuMipmappedArrayDestroy, cuMipmappedArrayDestroy, 5000) DO(cuMemFreeAsync, cuMemFreeAsync, 11020)                                   \
+    DO(cuMipmappedArrayDestroy, cuMipmappedArrayDestroy, 5000) DO(cuMemAddressReserve, cuMemAddressReserve, 10020)                         \
+    DO(cuMemAddressFree, cuMemAddressFree, 10020) DO(cuMemCreate, cuMemCreate, 10020) DO(cuMemRelease, cuMemRelease, 10020)                \
+    DO(cuMemMap, cuMemMap, 10020) DO(cuMemUnmap, cuMemUnmap, 10020) DO(cuMemSetAccess, cuMemSetAccess, 10020)                              \
+    DO(cuMemGetAccess, cuMemGetAccess, 10020) DO(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, 10020)                      \
+    DO(cuMemGetAllocationPropertiesFromHandle, cuMemGetAllocationPropertiesFromHandle, 10020)                                              \
+    DO(cuMemRetainAllocationHandle, cuMemRetainAllocationHandle, 11000) DO(cuMemFreeAsync, cuMemFreeAsync, 11020)                          \
     DO(cuMemAllocAsync, cuMemAllocAsync, 11020) DO(cuMemPoolTrimTo, cuMemPoolTrimTo, 11020)                                                \
     DO(cuMemPoolSetAttribute, cuMemPoolSetAttribute, 11020) DO(cuMemPoolGetAttribute, cuMemPoolGetAttribute, 11020)                        \
     DO(cuMemPoolSetAccess, cuMemPoolSetAccess, 11020) DO(cuMemPoolGetAccess, cuMemPoolGetAccess, 11020)                                    \
@@ -72,9 +77,11 @@
     DO(cuStreamGetPriority, cuStreamGetPriority, 5050) DO(cuStreamGetDevice, cuStreamGetDevice, 12080)                                     \
     DO(cuStreamGetFlags, cuStreamGetFlags, 5050) DO(cuStreamGetId, cuStreamGetId, 12000) DO(cuStreamGetCtx, cuStreamGetCtx, 9020)          \
     DO(cuStreamWaitEvent, cuStreamWaitEvent, 3020) DO(cuStreamAddCallback, cuStreamAddCallback, 5000)                                      \
-    DO(cuStreamAttachMemAsync, cuStreamAttachMemAsync, 6000) DO(cuStreamQuery, cuStreamQuery, 2000)                                        \
-    DO(cuStreamSynchronize, cuStreamSynchronize, 2000) DO(cuStreamDestroy, cuStreamDestroy, 4000) DO(cuEventCreate, cuEventCreate, 2000)   \
-    DO(cuEventRecord, cuEventRecord, 2000) DO(cuEventRecordWithFlags, cuEventRecordWithFlags, 11010) DO(cuEventQuery, cuEventQuery, 2000)  \
+    DO(cuStreamBeginCapture, cuStreamBeginCapture, 10010) DO(cuStreamEndCapture, cuStreamEndCapture, 10000)                                \
+    DO(cuStreamIsCapturing, cuStreamIsCapturing, 10000) DO(cuStreamAttachMemAsync, cuStreamAttachMemAsync, 6000)                           \
+    DO(cuStreamQuery, cuStreamQuery, 2000) DO(cuStreamSynchronize, cuStreamSynchronize, 2000) DO(cuStreamDestroy, cuStreamDestroy, 4000)   \
+    DO(cuEventCreate, cuEventCreate, 2000) DO(cuEventRecord, cuEventRecord, 2000)                                                          \
+    DO(cuEventRecordWithFlags, cuEventRecordWithFlags, 11010) DO(cuEventQuery, cuEventQuery, 2000)                                         \
     DO(cuEventSynchronize, cuEventSynchronize, 2000) DO(cuEventDestroy, cuEventDestroy, 4000)                                              \
     DO(cuEventElapsedTime, cuEventElapsedTime, 2000) DO(cuStreamWaitValue32, cuStreamWaitValue32, 11070)                                   \
     DO(cuStreamWaitValue64, cuStreamWaitValue64, 11070) DO(cuStreamWriteValue32, cuStreamWriteValue32, 11070)                              \
@@ -88,6 +95,17 @@
     DO(cuParamSetSize, cuParamSetSize, 2000) DO(cuParamSeti, cuParamSeti, 2000) DO(cuParamSetf, cuParamSetf, 2000)                         \
     DO(cuParamSetv, cuParamSetv, 2000) DO(cuLaunch, cuLaunch, 2000) DO(cuLaunchGrid, cuLaunchGrid, 2000)                                   \
     DO(cuLaunchGridAsync, cuLaunchGridAsync, 2000) DO(cuFuncSetSharedMemConfig, cuFuncSetSharedMemConfig, 4020)                            \
+    DO(cuGraphCreate, cuGraphCreate, 10000) DO(cuGraphAddKernelNode, cuGraphAddKernelNode, 12000)                                          \
+    DO(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams, 12000) DO(cuGraphAddMemcpyNode, cuGraphAddMemcpyNode, 10000)                \
+    DO(cuGraphAddMemsetNode, cuGraphAddMemsetNode, 10000) DO(cuGraphAddHostNode, cuGraphAddHostNode, 10000)                                \
+    DO(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode, 10000) DO(cuGraphAddEmptyNode, cuGraphAddEmptyNode, 10000)                      \
+    DO(cuGraphClone, cuGraphClone, 10000) DO(cuGraphNodeGetType, cuGraphNodeGetType, 10000) DO(cuGraphGetNodes, cuGraphGetNodes, 10000)    \
+    DO(cuGraphGetRootNodes, cuGraphGetRootNodes, 10000) DO(cuGraphGetEdges, cuGraphGetEdges, 12030)                                        \
+    DO(cuGraphAddDependencies, cuGraphAddDependencies, 12030) DO(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040)          \
+    DO(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000)                                                                  \
+    DO(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, 12000) DO(cuGraphUpload, cuGraphUpload, 11010)                      \
+    DO(cuGraphLaunch, cuGraphLaunch, 10000) DO(cuGraphExecDestroy, cuGraphExecDestroy, 10000) DO(cuGraphDestroy, cuGraphDestroy, 10000)    \
+    DO(cuGraphExecUpdate, cuGraphExecUpdate, 12000)                                                                                        \
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)                                     \
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000)                   \
     DO(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, 6050)                                                           \
@@ -96,11 +114,14 @@
     DO(cuTexObjectCreate, cuTexObjectCreate, 5000) DO(cuTexObjectDestroy, cuTexObjectDestroy, 5000)                                        \
     DO(cuTexObjectGetResourceDesc, cuTexObjectGetResourceDesc, 5000) DO(cuTexObjectGetTextureDesc, cuTexObjectGetTextureDesc, 5000)        \
     DO(cuSurfObjectCreate, cuSurfObjectCreate, 5000) DO(cuSurfObjectDestroy, cuSurfObjectDestroy, 5000)                                    \
-    DO(cuSurfObjectGetResourceDesc, cuSurfObjectGetResourceDesc, 5000) DO(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000)              \
-    DO(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000) DO(cuCtxDisablePeerAccess, cuCtxDisablePeerAccess, 4000)                        \
-    DO(cuGetProcAddress, cuGetProcAddress, 12000) DO(cuProfilerStart, cuProfilerStart, 4000) DO(cuProfilerStop, cuProfilerStop, 4000)
+    DO(cuSurfObjectGetResourceDesc, cuSurfObjectGetResourceDesc, 5000) DO(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, 12000)           \
+    DO(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, 12000) DO(cuTensorMapReplaceAddress, cuTensorMapReplaceAddress, 12000)            \
+    DO(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000) DO(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000)                          \
+    DO(cuCtxDisablePeerAccess, cuCtxDisablePeerAccess, 4000) DO(cuGetProcAddress, cuGetProcAddress, 12000)                                 \
+    DO(cuProfilerStart, cuProfilerStart, 4000) DO(cuProfilerStop, cuProfilerStop, 4000)
 
 // Those that a later release has replaced, the oldest of a name first.
 #define GPUPROF_OLDER_DRIVER_CALLS(DO) \
     DO(cuCtxCreate, cuCtxCreate_v2, 3020) DO(cuCtxCreate, cuCtxCreate_v3, 11040) DO(cuMemPrefetchAsync, cuMemPrefetchAsync_v1, 8000)       \
-    DO(cuMemAdvise, cuMemAdvise_v1, 8000)
+    DO(cuMemAdvise, cuMemAdvise_v1, 8000) DO(cuGraphGetEdges, cuGraphGetEdges_v1, 10000)                                                   \
+    DO(cuGraphAddDependencies, cuGraphAddDependencies_v1, 10000)

@@ -12,3 +12,11 @@ GPUPROF_FACE CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t nbytes, CUdevice 
 {
     return cuMemPrefetchAsync_v1(p, nbytes, device, stream);
 }
+GPUPROF_FACE CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+{
+    return cuGraphAddDependencies_v1(graph, from, to, n);
+}
+GPUPROF_FACE CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n)
+{
+    return cuGraphGetEdges_v1(graph, from, to, n);
+}

@@ -53,6 +53,7 @@
 #define cuArray3DGetDescriptor cuArray3DGetDescriptor_v2
 #define cuMemPrefetchAsync cuMemPrefetchAsync_v2
 #define cuMemAdvise cuMemAdvise_v2
+#define cuStreamBeginCapture cuStreamBeginCapture_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
@@ -61,4 +62,11 @@
 #define cuStreamWriteValue32 cuStreamWriteValue32_v2
 #define cuStreamWriteValue64 cuStreamWriteValue64_v2
 #define cuStreamBatchMemOp cuStreamBatchMemOp_v2
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
+#define cuGraphGetEdges cuGraphGetEdges_v2
+#define cuGraphAddDependencies cuGraphAddDependencies_v2
+#define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
+#define cuGraphExecUpdate cuGraphExecUpdate_v2
 #define cuGetProcAddress cuGetProcAddress_v2
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
