@@ -1,13 +1,11 @@
 """Serves a program's calls: each by its method, with its errors, its place and its time."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from gpuprof.chips import Chip
-from gpuprof.compile.module import PtxModule
 from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
-from gpuprof.isa.program import Function
+from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
 from gpuprof.program.api.launches import Launches
 from gpuprof.program.api.memory import Memory
@@ -35,39 +33,41 @@ class ApiServer:
         device: Device,
         arena: Arena,
         executable: Executable,
+        code: Sequence[Program],
         *,
         blocks_per_sm: Callable[[Chip, Function, int, int], int],
-        link: Callable[[Sequence[Path]], PtxModule],
         notice: Callable[[str], None],
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
-        """blocks_per_sm: by kernel, threads and bytes of dynamic shared memory of a block; it raises UsageError for
-        a block that fits on no SM. link: makes .cu files one module for the device. notice: shows a sentence to the
-        user. reports_writes: writes of the host to memory that is open to it become commands, so that a stream of them
-        can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
+        """code: of each of the executable's modules; one where they are linked. blocks_per_sm: by kernel, threads and
+        bytes of dynamic shared memory of a block; it raises UsageError for a block that fits on no SM. notice: shows a
+        sentence to the user. reports_writes: writes of the host to memory that is open to it become commands, so that a
+        stream of them can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
         self._last_text = ""  # of a call that failed
+        self._told_unsupported: set[str] = set()  # places
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._whole: Origin | None = None  # of the call of several messages that is under way
         self._streams = Streams(device)
-        modules = Modules(device, executable, link)
+        modules = Modules(device, executable, code)
         memory = Memory(device, arena, self._streams, reports_writes)
-        launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
-        self._handlers = self._table(modules, memory, launches, self._streams)
+        self._launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
+        self._handlers = self._table(modules, memory, self._launches, self._streams)
 
     def _table(self, modules: Modules, memory: Memory, launches: Launches, streams: Streams) -> dict[str, Callable]:
         """The handler of each call. It takes the payload, and the words by their names in `calls`; it gives words and
         payload of the reply.
         """
         return {
+            "place": modules.place,
             "module": modules.module,
             "module_image": modules.module_image,
             "check_image": modules.check_image,
@@ -94,6 +94,9 @@ class ApiServer:
             "memory": memory.memory,
             "synchronize": memory.synchronize,
             "launch": launches.launch,
+            "not_launched": launches.not_launched,
+            "error_seen": launches.error_seen,
+            "not_supported": self._not_supported,
             "shared_limit": launches.shared_limit,
             "occupancy": launches.occupancy,
             "profile": launches.profile,
@@ -131,6 +134,8 @@ class ApiServer:
             words, payload = self._handlers[name](request.payload, **request.named_words)
         except Failed as failure:
             self._notify(failure.text)
+            if failure.status == errors.NOT_SUPPORTED and failure.text:
+                self._told_unsupported.add(self.place_of_call())
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
@@ -164,6 +169,17 @@ class ApiServer:
         position, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
         return ": ".join(each for each in (str(position), function) if each)
 
+    @property
+    def unchecked(self) -> str:
+        """A kernel that was not launched for want of its code, if the program has not requested the error since."""
+        return self._launches.unchecked
+
+    def _not_supported(self, payload: bytes):
+        """Says so, unless the reason has been said at this place."""
+        if self.place_of_call() not in self._told_unsupported:
+            self._notify("gpuprof does not support this: cudaErrorNotSupported")
+        return (), b""
+
     def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""
 
@@ -188,6 +204,7 @@ class ApiServer:
 
     def _refuse(self, name: bytes):
         """The program has requested a function by its name."""
+        self._told_unsupported.add(self.place_of_call())
         self._notify(refusal((name.decode("utf-8", "replace"),)))
         return (), b""
 

@@ -29,6 +29,8 @@ class Call(NamedTuple):
 
 
 CALLS = (
+    # Where a variable of the module lies that is loaded next.
+    Call("place", ("address",), payload="symbol of a variable", is_listed=False),
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
     Call("check_image", payload="text of PTX", is_listed=False),  # that will be linked with others
@@ -66,6 +68,10 @@ CALLS = (
          "flags", "cluster_x", "cluster_y", "cluster_z"),
         payload="the parameter block",
     ),
+    # `<<<>>>` of a kernel that is not there; then an error that the program asks for.
+    Call("not_launched", ("is_unchecked",), payload="symbol of a kernel", is_listed=False),
+    Call("error_seen", is_listed=False),
+    Call("not_supported", is_listed=False),  # what the library itself refuses
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("make_stream", ("priority", "flags"), ("stream",)),

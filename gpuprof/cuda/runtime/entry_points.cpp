@@ -43,6 +43,12 @@ void *symbol(const char *name)
     return nullptr;
 }
 
+[[maybe_unused]] bool is_driver(const char *file)
+{
+    static const char driver[] = "libcuda.so";
+    return file && !strncmp(file, driver, sizeof driver - 1);
+}
+
 // The newest form that a release has. `is_known`: a later one has the name.
 void *form_of_release(const char *name, int release, bool *is_known)
 {
@@ -59,7 +65,16 @@ void *form_of_release(const char *name, int release, bool *is_known)
     return found;
 }
 
+// What is not there is named on stderr, with the line that asks for it.
 void refuse(const char *name) { gpuprof::ask_with(gpuprof::text(name), nullptr, Call::refuse); }
+
+[[maybe_unused]] void *symbol_or_refused(const char *name)
+{
+    void *found = symbol(name);
+    if (!found)
+        refuse(name);
+    return found;
+}
 
 } // namespace
 
@@ -77,24 +92,21 @@ CUresult cuGetProcAddress(const char *name, void **function, int release, cuuint
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-#ifndef __PIC__ // a static program, which can open no library; musl's functions say no more than that
-void *dlopen(const char *file, int)
-{
-    static const char driver[] = "libcuda.so";
-    return file && !strncmp(file, driver, sizeof driver - 1) ? (void *)newest : nullptr;
-}
-void *dlsym(void *library, const char *name)
-{
-    void *found = library == newest && name ? symbol(name) : nullptr;
-    if (library == newest && name && !found)
-        refuse(name);
-    return found;
-}
+#if defined GPUPROF_STATIC // a static program can open no library; musl's functions say no more than that
+void *dlopen(const char *file, int) { return is_driver(file) ? (void *)newest : nullptr; }
+void *dlsym(void *library, const char *name) { return library == newest && name ? symbol_or_refused(name) : nullptr; }
 int dlclose(void *) { return 0; }
 char *dlerror(void)
 {
     static char text[] = "a program that gpuprof has built is static: it can only open libcuda.so.1";
     return text;
 }
+#elif defined GPUPROF_DYNAMIC // the linker gives the program these in place of the C library's
+void *__real_dlopen(const char *, int);
+void *__real_dlsym(void *, const char *);
+int __real_dlclose(void *);
+void *__wrap_dlopen(const char *file, int mode) { return is_driver(file) ? (void *)newest : __real_dlopen(file, mode); }
+void *__wrap_dlsym(void *library, const char *name) { return library == newest ? symbol_or_refused(name) : __real_dlsym(library, name); }
+int __wrap_dlclose(void *library) { return library == newest ? 0 : __real_dlclose(library); }
 #endif
 }

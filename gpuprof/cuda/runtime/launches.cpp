@@ -1,7 +1,7 @@
 // Launches, and what is asked of kernels.
 #include "launches.h"
 #include "graphs.h"
-#include "open_memory.h"
+#include "registered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,6 @@ cudaError_t prepare(Launch *made, const Kernel *kernel, dim3 grid, dim3 block, v
 
 cudaError_t start(const Launch &launch, cudaStream_t stream)
 {
-    if (const cudaError_t status = give_to_device())
-        return status;
     const dim3 &grid = launch.grid, &block = launch.block, &cluster = launch.cluster;
     return ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z,
                     block.x, block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z)
@@ -88,7 +86,7 @@ thread_local int n_pushed = 0;
 cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream, unsigned flags)
 {
     cudaError_t status;
-    const Kernel *kernel = kernel_of(stub, &status);
+    const Kernel *kernel = kernel_to_launch(stub, &status);
     Launch made;
     if (kernel)
         status = prepare(&made, kernel, grid, block, arguments, nullptr, 0, shared_nbytes, flags);
@@ -98,7 +96,7 @@ cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, si
 cudaError_t launch(const cudaLaunchConfig_t *config, const void *stub, void **arguments)
 {
     cudaError_t status;
-    const Kernel *kernel = kernel_of(stub, &status);
+    const Kernel *kernel = kernel_to_launch(stub, &status);
     if (!config || !kernel)
         return kernel ? cudaErrorInvalidValue : status;
     Launch made;

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gpuprof.chips import Chip
+from gpuprof.compile.demangle import demangle
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
@@ -36,6 +37,9 @@ class Launches:
         self.device, self._modules, self._memory, self._streams = device, modules, memory, streams
         self._blocks_per_sm, self._chooser = blocks_per_sm, Chooser(choice)
         self._shared_limits: dict[int, int] = {}
+        self.unchecked = (
+            ""  # a kernel that was not there when the program launched it, which has not requested the error
+        )
 
     def launch(self, params: bytes, *, function: int, shared_nbytes: int, stream: int, flags: int, **extents: int):
         """`extents`: grid_x and so on, of the grid, of a block and of a cluster."""
@@ -65,6 +69,17 @@ class Launches:
         self._memory.report_writes()
         is_timed = self._chooser.wants((kernel.display, kernel.name))
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
+        return (), b""
+
+    def not_launched(self, symbol: bytes, is_unchecked: int):
+        """A launch of a kernel that could not be loaded, which was reported; `is_unchecked`: as `kernel<<<>>>`."""
+        name = demangle(symbol.decode("utf-8", "replace"))
+        if is_unchecked:
+            self.unchecked = name
+        raise Failed(errors.INVALID_DEVICE_FUNCTION, f"{name} is not launched")
+
+    def error_seen(self, payload: bytes):
+        self.unchecked = ""
         return (), b""
 
     def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
