@@ -69,7 +69,7 @@ range 1 of 1000
 cuMemGetAddressRange(&start, &nbytes, 64): ERROR_NOT_FOUND
 cuMemFree((CUdeviceptr)host): ERROR_INVALID_VALUE
 host type 1, own context 1, managed 1 0 4096
-of the stack: managed 0 -2 0
+of the stack: managed 0 0 0
 cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p): ERROR_INVALID_VALUE
 cuMemAllocPitch(&half, &pitch, 100, 3, 5): ERROR_INVALID_VALUE
 cuMemAllocManaged(&half, 4, 0): ERROR_INVALID_VALUE
