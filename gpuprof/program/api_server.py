@@ -12,7 +12,7 @@ from gpuprof.program.api.memory import Memory
 from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
-from gpuprof.program.api_table import refusal
+from gpuprof.program.api_table import PAGE, refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import NOWHERE, Origin, Reply, Request
@@ -72,9 +72,9 @@ class ApiServer:
             "module_image": modules.module_image,
             "check_image": modules.check_image,
             "link_images": modules.link_images,
-            "kernels": modules.kernels,
             "last_text": self._last_text_of_call,
             "function": modules.function,
+            "kernels": modules.kernels,
             "variable": modules.variable,
             "allocate": memory.allocate,
             "free": memory.free,
@@ -99,6 +99,8 @@ class ApiServer:
             "not_supported": self._not_supported,
             "shared_limit": launches.shared_limit,
             "occupancy": launches.occupancy,
+            "shared_available": launches.shared_available,
+            "clusters": launches.clusters,
             "profile": launches.profile,
             "make_stream": streams.make_stream,
             "destroy_stream": streams.destroy_stream,
@@ -107,6 +109,7 @@ class ApiServer:
             "wait": streams.wait,
             "event_time": streams.event_time,
             "refuse": self._refuse,
+            "lack": self._lack,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
             "begin_task": self._begin_task,
@@ -213,6 +216,12 @@ class ApiServer:
         if not origin.is_part or not self._whole:
             return origin
         return origin._replace(caller=self._whole.caller, function=self._whole.function)
+
+    def _lack(self, what: bytes):
+        """The call that is served wants what gpuprof does not have."""
+        self._told_unsupported.add(self.place_of_call())
+        self._notify(f"gpuprof does not have {what.decode('utf-8', 'replace')} ({PAGE})")
+        return (), b""
 
     def _begin_call(self, payload: bytes):
         self._whole = self._origin

@@ -35,9 +35,6 @@ CALLS = (
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
     Call("check_image", payload="text of PTX", is_listed=False),  # that will be linked with others
     Call("link_images", payload="texts of PTX, a zero after each", answer="text of PTX", is_listed=False),
-    # up to nbytes of the names; nbytes of all of them
-    Call("kernels", ("module", "most_nbytes"), ("nbytes",), answer="symbols of its kernels, a zero after each",
-        is_listed=False),
     Call("last_text", ("most_nbytes",), answer="what was wrong with the last call that failed", is_listed=False),
     Call(
         "function",
@@ -47,6 +44,7 @@ CALLS = (
         payload="symbol of a kernel",
         answer="u32 offset, u32 nbytes of each parameter", is_listed=False,
     ),
+    Call("kernels", ("module",), ("n",), answer="their symbols, each with a zero after it", is_listed=False),
     Call("variable", ("module",), ("address", "nbytes"), payload="symbol of a variable", is_listed=False),
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
@@ -74,6 +72,9 @@ CALLS = (
     Call("not_supported", is_listed=False),  # what the library itself refuses
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
+    Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
+    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, 0 blocks: no such question
+    Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),
     Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
@@ -90,6 +91,7 @@ CALLS = (
         payload="u64 address, width, height, depth and bytes of a row of each level",
     ),
     Call("refuse", payload="name of a function of CUDA's that is not here", is_listed=False),
+    Call("lack", payload="what the program wants and is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),

@@ -211,9 +211,7 @@ def test_reserved_addresses_are_not_allocated_and_used_again():
     memory, start = reserving()
     memory.limit_nbytes = None
     memory.allocate(2000, "a")
-    with pytest.raises(
-        DeviceMemoryError, match="800 bytes asked for b; the addresses after them"
-    ):
+    with pytest.raises(DeviceMemoryError, match="800 bytes asked for b; the addresses after them"):
         memory.allocate(800, "b")
     with pytest.raises(DeviceMemoryError, match="600 bytes of addresses that follow each other are not there"):
         memory.reserve(600, 256)

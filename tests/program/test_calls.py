@@ -1,18 +1,23 @@
 """The headers' calls: each that is declared is there, and the table of the API has it."""
 
+import csv
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from gpuprof.compile.host import host_toolchain
 from gpuprof.cuda import INCLUDE, RUNTIME
 from gpuprof.program import describe
-from gpuprof.program.api_table import LEFT_OUT, PARTLY, STATUSES, api_functions, refusal
+from gpuprof.program.api_table import LEFT_OUT, PARTLY, STATUSES, VERSION, api_functions, refusal
 from gpuprof.program.calls import NUMBERS
 from tests.paths import DOCS
+from tests.program.hosts import WHY_NOT
 
 HEADERS = (
-    "runtime.h", "runtime_launches.h", "runtime_graphs.h", "runtime_pools.h", "texture_runtime.h", "driver.h", "nvtx.h",
-    "task.h",
+    "runtime.h", "runtime_copies.h", "runtime_graph_nodes.h", "runtime_graphs.h", "runtime_launches.h",
+    "runtime_libraries.h", "runtime_pools.h", "texture_runtime.h", "driver.h", "nvtx.h", "task.h",
 )  # fmt: skip
 PREFIX = r"^(?:extern \"C\" |__attribute__\(\(weak\)\) )?[A-Za-z]\w*[\w ]*[ *]+"
 PROTOTYPE = re.compile(PREFIX + r"(\w+)\([^;{}]*?\)(;| *(?:\n|{))", re.M)
@@ -46,7 +51,7 @@ def test_what_a_header_declares_is_there(header):
 
 def test_the_table_has_what_the_headers_declare():
     """Besides these the headers have functions that CUDA has no more."""
-    names = {name for header in HEADERS for name in declared(header) if name.startswith("cu")}
+    names = {VERSION.sub("", name) for header in HEADERS for name in declared(header) if name.startswith("cu")}
     here = {name for name, function in api_functions().items() if function.is_here}
     assert (names - here, here - names) == (GONE, set())
 
@@ -60,6 +65,34 @@ def test_every_function_has_a_status_and_what_is_left_out_a_reason():
     found = api_functions().values()
     assert {each.status for each in found} == set(STATUSES)
     assert [each.name for each in found if (each.status in (LEFT_OUT, PARTLY)) != bool(each.note)] == []
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+@pytest.mark.parametrize(("prefix", "header", "least"), [("cuda", "cuda_runtime.h", 200), ("cu", "cuda.h", 240)])
+def test_functions_have_the_types_of_nvidias_header(prefix, header, least, tmp_path):
+    """signatures.csv is made of the headers of CUDA 13.0: the function takes what a program gives it, in C++ at least
+    as an overload.
+    """
+    with open(Path(__file__).parent / "signatures.csv", encoding="utf-8", newline="") as file:
+        types = {row["name"]: row["type"].replace("(", "(*)(", 1) for row in csv.DictReader(file)}
+    names = [name for name, each in api_functions().items() if each.is_here and re.match(f"{prefix}[A-Z]", name)]
+    lines = [f"using T{i} = {types[name]}; T{i} f{i} = static_cast<T{i}>(&{name});" for i, name in enumerate(names)]
+    source = tmp_path / "types.cpp"
+    source.write_text("\n".join(["typedef decltype(sizeof 0) size_t;", f"#include <{header}>", *lines]) + "\n")
+    tools = host_toolchain()
+    done = subprocess.run(
+        [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(names) > least
+
+
+def test_most_of_the_runtime_is_here():
+    assert describe.share_here(describe.of_api("cuda")) >= 0.85
+
+
+def test_half_of_the_driver_is_here():
+    assert describe.share_here(describe.of_api("cu")) >= 0.5
 
 
 def test_the_functions_of_nvtx_are_listed():

@@ -150,6 +150,31 @@ PROGRAMS = {
         0,
         "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",
     ),
+    "--chip h100 settings.cu": (
+        0,
+        "4096 cudaErrorUnsupportedLimit cudaErrorInvalidValue\n2 1 10 cudaErrorInvalidValue\n"
+        "cudaSuccess 0 cudaErrorInvalidDevice cudaErrorInvalidDevice\n"
+        "0 268435456 cudaErrorInvalidDevice cudaSuccess cudaSuccess\n"
+        "cudaSuccess cudaErrorInvalidValue cudaErrorInvalidValue\n16 0.5 -2 1 0\n"
+        "_Z5namedPicd 16 8 cudaErrorInvalidValue\n50 65536 cudaErrorInvalidValue\n4 blocks, no more fits\n8 16 1\n"
+        "cudaSuccess 5 cudaErrorInvalidValue\ncudaSuccess 1 1 cudaErrorSymbolNotFound 4 30 cudaSuccess\n_Z5namedPicd\n"
+        "cudaSuccess 0 1 cudaSuccess 1 0\n",
+    ),
+    "many_copies.cu": (
+        0,
+        "cudaSuccess 1 4 5 6\ncudaErrorInvalidValue 1 cudaSuccess cudaErrorInvalidValue\ncudaSuccess 4 5 6 7\n"
+        "cudaErrorInvalidValue\ncudaSuccess 11 cudaErrorInvalidDevice\n1 -1 -2 0 -2 -1 2\n"
+        "cudaErrorInvalidDevice cudaErrorInvalidValue cudaErrorInvalidValue cudaSuccess\n"
+        "cudaSuccess cudaSuccess -1\n1 3 cudaErrorInvalidValue\n5 9 6, 8\n"
+        "5 1 cudaErrorInvalidValue cudaErrorInvalidValue cudaSuccess cudaErrorNotSupported\ncudaErrorInvalidValue\n",
+    ),
+    "nodes.cu": (
+        0,
+        "11 1\n1 1 10 1 4 1\n16 7 6 0 6 cudaErrorInvalidValue\n-3\n1 1 1 1 1 0 cudaErrorInvalidValue\n"
+        '1 cudaErrorInvalidValue 3 0 10\ncudaSuccess\ndigraph dot {\n"0" [label="memset"];\n'
+        '"1" [label="kernel _Z3addPii"];\n"2" [label="memcpy"];\n"0" -> "1";\n"1" -> "2";\n}\n'
+        "1 cudaSuccess cudaSuccess 1\ncudaSuccess 6 6\n64 64 1 cudaSuccess cudaSuccess\n0 1 cudaErrorInvalidValue\n",
+    ),
     "assertion.cu": (1, "PASS\n"),
     "ranges.cu": (0, "0 1 0 -2\n1 1\n"),
     "device.cu": (

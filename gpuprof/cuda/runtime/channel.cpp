@@ -256,6 +256,12 @@ thread_local int n_driver_calls = 0;
 DriverCall::DriverCall() { ++n_driver_calls; }
 DriverCall::~DriverCall() { --n_driver_calls; }
 
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
+
 cudaError_t result(cudaError_t error)
 {
     if (n_driver_calls)

@@ -92,6 +92,9 @@ cudaError_t told(cudaError_t error); // only that: of a call of the driver
 // The program asks for the last error.
 void see_error();
 
+// Says on stderr, with the program's line, that `what` is not there; gives back cudaErrorNotSupported.
+cudaError_t not_supported(const char *what);
+
 // What a function of the API gives that does nothing here, whose arguments are right or not.
 inline cudaError_t result_if(bool is_right) { return result(is_right ? cudaSuccess : cudaErrorInvalidValue); }
 

@@ -95,112 +95,8 @@ CUresult attributes_of(unsigned n, const CUpointer_attribute *attributes, void *
     return CUDA_SUCCESS;
 }
 
-bool is_managed(CUdeviceptr p, size_t nbytes)
-{
-    Range range;
-    return nbytes && allocation_of(pointer(p), &range) && range.kind == managed_memory && nbytes <= range.nbytes - (size_t)((char *)p - range.start);
-}
-
-bool is_place(CUmemLocation location)
-{
-    return location.type == CU_MEM_LOCATION_TYPE_DEVICE
-               ? location.id == 0
-               : location.type >= CU_MEM_LOCATION_TYPE_HOST && location.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-}
-// The older calls name a device, CU_DEVICE_CPU among them.
-CUmemLocation place_of(CUdevice device)
-{
-    return device == CU_DEVICE_CPU ? CUmemLocation{CU_MEM_LOCATION_TYPE_HOST, 0} : CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, device};
-}
-
-// One that the program has given for a range of managed memory, all of it.
-struct Advice {
-    CUdeviceptr p;
-    size_t nbytes;
-    bool is_read_mostly;
-    int preferred, prefetched; // devices
-    bool is_accessed_by_device, is_accessed_by_host;
-};
-List<Advice> advised;
-
-Advice &advice_of(CUdeviceptr p, size_t nbytes)
-{
-    for (Advice &each : advised)
-        if (each.p == p && each.nbytes == nbytes)
-            return each;
-    advised.add({p, nbytes, false, CU_DEVICE_INVALID, CU_DEVICE_INVALID, false, false});
-    return advised[advised.n - 1];
-}
-
-int device_of(CUmemLocation location) { return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : CU_DEVICE_CPU; }
-
-CUresult advise(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUmemLocation location)
-{
-    const bool needs_place =
-        advice != CU_MEM_ADVISE_SET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY && advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
-    if (!is_managed(p, nbytes) || advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (needs_place && !is_place(location))
-        return CUDA_ERROR_INVALID_DEVICE;
-    Turn turn;
-    Advice &kept = advice_of(p, nbytes);
-    bool &is_accessed = device_of(location) == CU_DEVICE_CPU ? kept.is_accessed_by_host : kept.is_accessed_by_device;
-    switch (advice) {
-    case CU_MEM_ADVISE_SET_READ_MOSTLY: kept.is_read_mostly = true; break;
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: kept.is_read_mostly = false; break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: kept.preferred = device_of(location); break;
-    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION: kept.preferred = CU_DEVICE_INVALID; break;
-    case CU_MEM_ADVISE_SET_ACCESSED_BY: is_accessed = true; break;
-    case CU_MEM_ADVISE_UNSET_ACCESSED_BY: is_accessed = false; break;
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult prefetch(CUdeviceptr p, size_t nbytes, CUmemLocation location)
-{
-    if (!is_managed(p, nbytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!is_place(location))
-        return CUDA_ERROR_INVALID_DEVICE;
-    Turn turn;
-    advice_of(p, nbytes).prefetched = device_of(location);
-    return CUDA_SUCCESS;
-}
-
-// What was said of every byte of the range.
-Advice advice_over(CUdeviceptr p, size_t nbytes)
-{
-    Turn turn;
-    for (size_t i = advised.n; i-- > 0;)
-        if (p >= advised[i].p && p + nbytes <= advised[i].p + advised[i].nbytes)
-            return advised[i];
-    return {p, nbytes, false, CU_DEVICE_INVALID, CU_DEVICE_INVALID, false, false};
-}
-
-CUresult range_attribute(void *to, size_t to_nbytes, CUmem_range_attribute attribute, CUdeviceptr p, size_t nbytes)
-{
-    if (!to || to_nbytes % 4 || !to_nbytes || !is_managed(p, nbytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    const Advice advice = advice_over(p, nbytes);
-    int *values = (int *)to;
-    switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *values = advice.is_read_mostly; return result_of(to_nbytes == 4);
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: *values = advice.preferred; return result_of(to_nbytes == 4);
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION: *values = advice.prefetched; return result_of(to_nbytes == 4);
-    case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
-        const size_t n = to_nbytes / 4;
-        size_t done = 0;
-        if (advice.is_accessed_by_device)
-            values[done++] = 0;
-        if (advice.is_accessed_by_host && done < n)
-            values[done++] = CU_DEVICE_CPU;
-        while (done < n)
-            values[done++] = CU_DEVICE_INVALID;
-        return CUDA_SUCCESS;
-    }
-    default: return CUDA_ERROR_INVALID_VALUE;
-    }
-}
+// The runtime's locations have the same layout.
+cudaMemLocation place_of(const CUmemLocation &location) { return {(cudaMemLocationType)location.type, location.id}; }
 
 // The free functions of the driver take what their own kind of call has made.
 CUresult free_of_kind(void *p, bool is_host)
@@ -310,32 +206,27 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 }
 CUresult cuMemAdvise(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUmemLocation location)
 {
-    return driver_call([=] { return advise(p, nbytes, advice, location); });
+    return driver_call([=] { return cudaMemAdvise_v2(pointer(p), nbytes, (cudaMemoryAdvise)advice, place_of(location)); });
 }
 CUresult cuMemAdvise_v1(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdevice device)
 {
-    return driver_call([=] { return advise(p, nbytes, advice, place_of(device)); });
+    return driver_call([=] { return cudaMemAdvise(pointer(p), nbytes, (cudaMemoryAdvise)advice, device); });
 }
-CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t nbytes, CUmemLocation location, unsigned int flags, CUstream)
+CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t nbytes, CUmemLocation location, unsigned int flags, CUstream stream)
 {
-    return driver_call([=] { return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(p, nbytes, location); });
+    return driver_call([=] { return cudaMemPrefetchAsync_v2(pointer(p), nbytes, place_of(location), flags, stream); });
 }
-CUresult cuMemPrefetchAsync_v1(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream)
+CUresult cuMemPrefetchAsync_v1(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream stream)
 {
-    return driver_call([=] { return prefetch(p, nbytes, place_of(device)); });
+    return driver_call([=] { return cudaMemPrefetchAsync(pointer(p), nbytes, device, stream); });
 }
 CUresult cuMemRangeGetAttribute(void *to, size_t to_nbytes, CUmem_range_attribute attribute, CUdeviceptr p, size_t nbytes)
 {
-    return driver_call([=] { return range_attribute(to, to_nbytes, attribute, p, nbytes); });
+    return driver_call([=] { return cudaMemRangeGetAttribute(to, to_nbytes, (cudaMemRangeAttribute)attribute, pointer(p), nbytes); });
 }
 CUresult cuMemRangeGetAttributes(void **to, size_t *to_nbytes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr p, size_t nbytes)
 {
-    return driver_call([=] {
-        CUresult error = result_of(to && to_nbytes && attributes && n);
-        for (size_t i = 0; i < n && !error; ++i)
-            error = range_attribute(to[i], to_nbytes[i], attributes[i], p, nbytes);
-        return error;
-    });
+    return driver_call([=] { return cudaMemRangeGetAttributes(to, to_nbytes, (cudaMemRangeAttribute *)attributes, n, pointer(p), nbytes); });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *how)

@@ -97,18 +97,19 @@ CUresult variable_of_module(CUdeviceptr *p, size_t *nbytes, CUmodule module, con
     return error;
 }
 
+constexpr size_t most_names = 1 << 20; // bytes of them
+
 // `each` gets the name of every kernel, in the order of the module's text.
 template <typename Each> CUresult for_kernels(CUmodule module, Each each)
 {
     if (!is_module(module))
         return CUDA_ERROR_INVALID_HANDLE;
-    const Reply counted = ask(Call::kernels, module->number, 0);
-    const size_t nbytes = counted.words[kernels_gives::nbytes];
-    char *names = (char *)calloc(1, nbytes + 1);
-    Room room = {names, nbytes};
-    const Reply reply = ask_with(Payload{}, &room, Call::kernels, module->number, nbytes);
+    char *names = (char *)malloc(most_names);
+    Room room = {names, most_names};
+    const Reply reply = ask_with(Payload{}, &room, Call::kernels, module->number);
     CUresult error = as(reply.status);
-    for (const char *name = names; !error && name < names + nbytes; name += strlen(name) + 1)
+    const char *name = names;
+    for (unsigned long long i = 0; i < reply.words[kernels_gives::n] && !error; ++i, name += strlen(name) + 1)
         error = each(name);
     free(names);
     return error;
@@ -185,7 +186,7 @@ CUresult find_function(CUfunction *found, CUmodule module, const char *name)
     made->most_dynamic_nbytes = kernel.attributes.maxDynamicSharedSizeBytes;
     made->carveout = cudaSharedmemCarveoutDefault;
     module->functions.add(made);
-    know_kernel(made, kernel); // the runtime takes a function where it takes a kernel's address
+    add_kernel(made, made->name, kernel); // the runtime takes a function where it takes a kernel's address
     *found = made;
     return CUDA_SUCCESS;
 }

@@ -92,6 +92,23 @@ CUresult cuGetProcAddress(const char *name, void **function, int release, cuuint
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+// With a place for `how` it is no error that a name is not there.
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned int release, unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult *how)
+{
+    if (!name || !*name || !function || flags > cudaEnablePerThreadDefaultStream)
+        return gpuprof::result(cudaErrorInvalidValue);
+    CUdriverProcAddressQueryResult found; // its numbers are the runtime's
+    cuGetProcAddress(name, function, (int)release, flags, &found);
+    if (how)
+        *how = (cudaDriverEntryPointQueryResult)found;
+    return gpuprof::result(*function || how ? cudaSuccess : cudaErrorSymbolNotFound);
+}
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags, cudaDriverEntryPointQueryResult *how)
+{
+    return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, how);
+}
+
 #if defined GPUPROF_STATIC // a static program can open no library; musl's functions say no more than that
 void *dlopen(const char *file, int) { return is_driver(file) ? (void *)newest : nullptr; }
 void *dlsym(void *library, const char *name) { return library == newest && name ? symbol_or_refused(name) : nullptr; }

@@ -14,6 +14,7 @@ struct Launch {
     size_t shared_nbytes;
     unsigned flags;
     char *params; // the parameter block, that `discard` frees
+    cudaEvent_t event; // null, or recorded after it
 };
 
 // `arguments`: a pointer to each; null with `packed`, which holds them as the kernel wants them.

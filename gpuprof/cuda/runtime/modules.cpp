@@ -164,10 +164,24 @@ cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *fo
     known.localSizeBytes = reply.words[at::local_nbytes];
     known.maxThreadsPerBlock = (int)reply.words[at::max_threads];
     known.numRegs = (int)reply.words[at::registers];
+    known.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
     known.ptxVersion = known.binaryVersion = (int)reply.words[at::arch];
     known.maxDynamicSharedSizeBytes = (int)reply.words[at::most_dynamic_nbytes];
+    kernel.symbol = strdup(symbol);
     *found = kernel;
     return cudaSuccess;
+}
+
+void add_kernel(const void *handle, const char *symbol, const Kernel &kernel)
+{
+    Named *one = (Named *)calloc(1, sizeof *one);
+    one->address = handle;
+    one->symbol = symbol;
+    one->kernel = kernel;
+    one->is_known = true;
+    pthread_mutex_lock(&lock);
+    add(one);
+    pthread_mutex_unlock(&lock);
 }
 
 cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable *found)
@@ -175,17 +189,6 @@ cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable
     const Reply reply = ask_with(text(symbol), nullptr, Call::variable, module);
     *found = {reply.words[variable_gives::address], reply.words[variable_gives::nbytes]};
     return reply.status;
-}
-
-void know_kernel(const void *address, const Kernel &kernel)
-{
-    Named *one = (Named *)calloc(1, sizeof *one);
-    one->address = address;
-    one->is_known = true;
-    one->kernel = kernel;
-    pthread_mutex_lock(&lock);
-    add(one);
-    pthread_mutex_unlock(&lock);
 }
 
 const Kernel *kernel_of(const void *stub, cudaError_t *status)

@@ -59,11 +59,6 @@ class Modules:
         self.device.executor.assemble(module_of_ptx(linked, "PTX that is linked", Path(), ()))
         return (), linked.encode()
 
-    def kernels(self, payload: bytes, module: int, most_nbytes: int):
-        functions = self._module_of(module).program.functions
-        names = b"".join(each.name.encode() + b"\0" for each in functions if each.is_kernel)
-        return (len(names),), names[:most_nbytes]
-
     def module(self, key: bytes):
         if key.startswith(container.MAGIC):
             return (self._load(self.device.executor.assemble(self._module_of_fatbin(key))),), b""
@@ -103,6 +98,10 @@ class Modules:
             int("".join(filter(str.isdigit, chip.arch))),
         )  # fmt: skip
         return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
+
+    def kernels(self, payload: bytes, module: int):
+        names = [each.name for each in self._module_of(module).program.functions if each.is_kernel]
+        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
 
     def variable(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")

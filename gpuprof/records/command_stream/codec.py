@@ -29,7 +29,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
 # memory that is freed in the order of a stream; 7: variables that have memory before their module,
-# memory that is mapped.
+# memory that is mapped, images whose rows lie apart.
 VERSION = 7
 LIMIT = 1 << 63
 
