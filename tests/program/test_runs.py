@@ -113,6 +113,9 @@ cuTensorMapReplaceAddress(&map, (void *)(p + 1024)): SUCCESS
 cuTensorMapReplaceAddress(&map, (void *)(p + 8)): ERROR_INVALID_VALUE
 3 nodes, 2 edges, type 1, 103
 107, captured 1, 2 nodes, 102030b
+fills with 100, 1 before, 1 edge left, event 1, enabled 0
+priority -2
+cuGraphChildGraphNodeGetGraph(copy, &clone): ERROR_INVALID_VALUE
 cuGraphAddKernelNode(&launch, graph, nullptr, 0, &kernel): ERROR_INVALID_HANDLE
 """
 

@@ -5,36 +5,6 @@ using namespace gpuprof;
 
 namespace {
 
-// Kinds of dependencies that are not the usual one are not there.
-bool are_usual(const CUgraphEdgeData *edges, size_t n)
-{
-    for (size_t i = 0; edges && i < n; ++i)
-        if (edges[i].from_port || edges[i].to_port || edges[i].type)
-            return false;
-    return true;
-}
-CUresult refuse_edges()
-{
-    ask_with(text("a dependency with ports (CUgraphEdgeData)"), nullptr, Call::refuse);
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult add_dependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n)
-{
-    if (n && (!from || !to))
-        return CUDA_ERROR_INVALID_VALUE;
-    return are_usual(edges, n) ? as(cudaGraphAddDependencies(graph, from, to, n)) : refuse_edges();
-}
-
-CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *n)
-{
-    const size_t room = n ? *n : 0;
-    const CUresult error = as(cudaGraphGetEdges(graph, from, to, n));
-    for (size_t i = 0; !error && edges && i < room; ++i)
-        edges[i] = {};
-    return error;
-}
-
 // The runtime's parameters of a kernel node; `arguments` points to each of the packed ones.
 CUresult read(const CUDA_KERNEL_NODE_PARAMS *how, cudaKernelNodeParams *to, List<void *> *arguments)
 {
@@ -180,11 +150,11 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 }
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n)
 {
-    return driver_call([=] { return add_dependencies(graph, from, to, edges, n); });
+    return driver_call([=] { return cudaGraphAddDependencies_v2(graph, from, to, (const cudaGraphEdgeData *)edges, n); });
 }
 CUresult cuGraphAddDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-    return driver_call([=] { return add_dependencies(graph, from, to, nullptr, n); });
+    return driver_call([=] { return cudaGraphAddDependencies(graph, from, to, n); });
 }
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n)
 {
@@ -196,11 +166,11 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n)
 }
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *n)
 {
-    return driver_call([=] { return get_edges(graph, from, to, edges, n); });
+    return driver_call([=] { return cudaGraphGetEdges_v2(graph, from, to, (cudaGraphEdgeData *)edges, n); });
 }
 CUresult cuGraphGetEdges_v1(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n)
 {
-    return driver_call([=] { return get_edges(graph, from, to, nullptr, n); });
+    return driver_call([=] { return cudaGraphGetEdges(graph, from, to, n); });
 }
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
 {
@@ -236,5 +206,139 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     return driver_call([=] { return cudaGraphLaunch(exec, stream); });
+}
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+    return driver_call([=] { return cudaGraphDestroyNode(node); });
+}
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n)
+{
+    return driver_call([=] { return cudaGraphRemoveDependencies_v2(graph, from, to, (const cudaGraphEdgeData *)edges, n); });
+}
+CUresult cuGraphRemoveDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+{
+    return driver_call([=] { return cudaGraphRemoveDependencies(graph, from, to, n); });
+}
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *before, CUgraphEdgeData *edges, size_t *n)
+{
+    return driver_call([=] { return cudaGraphNodeGetDependencies_v2(node, before, (cudaGraphEdgeData *)edges, n); });
+}
+CUresult cuGraphNodeGetDependencies_v1(CUgraphNode node, CUgraphNode *before, size_t *n)
+{
+    return driver_call([=] { return cudaGraphNodeGetDependencies(node, before, n); });
+}
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *n)
+{
+    return driver_call([=] { return cudaGraphNodeGetDependentNodes_v2(node, nodes, (cudaGraphEdgeData *)edges, n); });
+}
+CUresult cuGraphNodeGetDependentNodes_v1(CUgraphNode node, CUgraphNode *nodes, size_t *n)
+{
+    return driver_call([=] { return cudaGraphNodeGetDependentNodes(node, nodes, n); });
+}
+CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone)
+{
+    return driver_call([=] { return cudaGraphNodeFindInClone(node, original, clone); });
+}
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int is_enabled)
+{
+    return driver_call([=] { return cudaGraphNodeSetEnabled(exec, node, is_enabled); });
+}
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *is_enabled)
+{
+    return driver_call([=] { return cudaGraphNodeGetEnabled(exec, node, is_enabled); });
+}
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags)
+{
+    return driver_call([=] { return cudaGraphExecGetFlags(exec, (unsigned long long *)flags); });
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *how)
+{
+    return driver_call([=] { return how ? as(cudaGraphMemsetNodeGetParams(node, (cudaMemsetParams *)how)) : CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *how)
+{
+    return driver_call([=] { return cudaGraphMemsetNodeSetParams(node, (const cudaMemsetParams *)how); });
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *how, CUcontext)
+{
+    return driver_call([=] { return cudaGraphExecMemsetNodeSetParams(exec, node, (const cudaMemsetParams *)how); });
+}
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *how)
+{
+    return driver_call([=] { return how ? as(cudaGraphHostNodeGetParams(node, (cudaHostNodeParams *)how)) : CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *how)
+{
+    return driver_call([=] { return cudaGraphHostNodeSetParams(node, (const cudaHostNodeParams *)how); });
+}
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *how)
+{
+    return driver_call([=] { return cudaGraphExecHostNodeSetParams(exec, node, (const cudaHostNodeParams *)how); });
+}
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
+{
+    return driver_call([=] { return graph ? as(cudaGraphChildGraphNodeGetGraph(node, graph)) : CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child_graph)
+{
+    return driver_call([=] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child_graph); });
+}
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+{
+    return driver_call([=] { return cudaGraphAddEventRecordNode(node, graph, before, n, event); });
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
+{
+    return driver_call([=] { return event ? as(cudaGraphEventRecordNodeGetEvent(node, event)) : CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
+{
+    return driver_call([=] { return cudaGraphEventRecordNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+    return driver_call([=] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+{
+    return driver_call([=] { return cudaGraphAddEventWaitNode(node, graph, before, n, event); });
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
+{
+    return driver_call([=] { return event ? as(cudaGraphEventWaitNodeGetEvent(node, event)) : CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
+{
+    return driver_call([=] { return cudaGraphEventWaitNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+    return driver_call([=] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
+}
+// Attributes of launches, nodes and streams have the runtime's numbers and layout.
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value)
+{
+    return driver_call([=] { return cudaGraphKernelNodeGetAttribute(node, (cudaLaunchAttributeID)attribute, (cudaLaunchAttributeValue *)value); });
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value)
+{
+    return driver_call(
+        [=] { return cudaGraphKernelNodeSetAttribute(node, (cudaLaunchAttributeID)attribute, (const cudaLaunchAttributeValue *)value); });
+}
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+    return driver_call([=] { return cudaGraphKernelNodeCopyAttributes(to, from); });
+}
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value)
+{
+    return driver_call([=] { return cudaStreamGetAttribute(stream, (cudaLaunchAttributeID)attribute, (cudaLaunchAttributeValue *)value); });
+}
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value)
+{
+    return driver_call([=] { return cudaStreamSetAttribute(stream, (cudaLaunchAttributeID)attribute, (const cudaLaunchAttributeValue *)value); });
+}
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+    return driver_call([=] { return cudaStreamCopyAttributes(to, from); });
 }
 }

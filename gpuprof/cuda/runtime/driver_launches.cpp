@@ -182,6 +182,17 @@ CUresult best_block(int *grid_blocks, int *block_threads, CUfunction function, C
     return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+// The runtime's configuration, without the grid's stream.
+cudaLaunchConfig_t read(const CUlaunchConfig &how)
+{
+    return {dim3(how.gridDimX, how.gridDimY, how.gridDimZ),
+            dim3(how.blockDimX, how.blockDimY, how.blockDimZ),
+            how.sharedMemBytes,
+            how.hStream,
+            (cudaLaunchAttribute *)how.attrs,
+            how.numAttrs};
+}
+
 // The most that `blocks` of them on a multiprocessor leave to each.
 CUresult available_shared(CUfunction function, int blocks, int block_threads, size_t *nbytes)
 {
@@ -381,5 +392,19 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *nbytes, CUfunction function, int blocks, int block_threads)
 {
     return about(function, nbytes, [=] { return available_shared(function, blocks, block_threads, nbytes); });
+}
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config)
+{
+    return about(function, clusters && config, [=] {
+        const cudaLaunchConfig_t how = read(*config);
+        return as(cudaOccupancyMaxActiveClusters(clusters, function, &how));
+    });
+}
+CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction function, const CUlaunchConfig *config)
+{
+    return about(function, blocks && config, [=] {
+        const cudaLaunchConfig_t how = read(*config);
+        return as(cudaOccupancyMaxPotentialClusterSize(blocks, function, &how));
+    });
 }
 }

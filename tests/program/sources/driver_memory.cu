@@ -173,14 +173,14 @@ int copies()
 
 int textures()
 {
-    float texels[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}}, value;
+    float texels[2][8] = {{0, 1, 2, 3}, {4, 5, 6, 7}}, value;
     CUdeviceptr p, to;
     MUST(cuMemAlloc(&p, sizeof texels));
     MUST(cuMemAlloc(&to, 4));
     MUST(cuMemcpyHtoD(p, texels, sizeof texels));
     CUDA_RESOURCE_DESC resource = {}, again;
     resource.resType = CU_RESOURCE_TYPE_PITCH2D;
-    resource.res.pitch2D = {p, CU_AD_FORMAT_FLOAT, 1, 4, 2, 16};
+    resource.res.pitch2D = {p, CU_AD_FORMAT_FLOAT, 1, 4, 2, 32};
     CUDA_TEXTURE_DESC how = {};
     how.addressMode[0] = how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
     how.filterMode = CU_TR_FILTER_MODE_POINT;
@@ -239,6 +239,9 @@ int tensor_maps()
                            SWIZZLE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
     printf("%s %s %s\n", name_of(TILED(box, CU_TENSOR_MAP_SWIZZLE_64B)), name_of(TILED(box, CU_TENSOR_MAP_SWIZZLE_32B)),
            name_of(TILED(wide, CU_TENSOR_MAP_SWIZZLE_NONE)));
+    MUST(TILED(box, CU_TENSOR_MAP_SWIZZLE_64B));
+    for (int i = 0; i < 128; ++i)
+        printf("%02x%s", ((unsigned char *)&map)[i], i % 64 == 63 ? "\n" : ""); // as gpuprof.TensorMap encodes it
     SHOW(cuTensorMapReplaceAddress(&map, (void *)(p + 1024)));
     SHOW(cuTensorMapReplaceAddress(&map, (void *)(p + 8)));
     return 0;
@@ -302,6 +305,35 @@ int graphs()
     MUST(cuGraphLaunch(exec, stream));
     MUST(cuMemcpyDtoH(&found, p, 4));
     printf("%d, captured %d, %zu nodes, %x\n", second, status, n, found);
+    CUgraph clone;
+    CUgraphNode twin, event_node;
+    CUevent event, its_event;
+    CUDA_MEMSET_NODE_PARAMS known;
+    unsigned is_enabled;
+    size_t n_before = 4;
+    MUST(cuGraphClone(&clone, graph));
+    MUST(cuGraphNodeFindInClone(&twin, clear, clone));
+    MUST(cuGraphMemsetNodeGetParams(twin, &known));
+    MUST(cuGraphNodeGetDependencies(copy, nodes, &n_before)); // the form of CUDA 12
+    MUST(cuGraphRemoveDependencies(graph, &launch, &copy, nullptr, 1)); // and of 13
+    n_edges = 0;
+    MUST(cuGraphGetEdges(graph, nullptr, nullptr, &n_edges));
+    MUST(cuEventCreate(&event, 0));
+    MUST(cuGraphAddEventRecordNode(&event_node, graph, &copy, 1, event));
+    MUST(cuGraphEventRecordNodeGetEvent(event_node, &its_event));
+    MUST(cuGraphExecDestroy(exec));
+    MUST(cuGraphInstantiate(&exec, graph, 0));
+    MUST(cuGraphNodeSetEnabled(exec, launch, 0));
+    MUST(cuGraphNodeGetEnabled(exec, launch, &is_enabled));
+    printf("fills with %u, %zu before, %zu edge left, event %d, enabled %u\n", known.value, n_before, n_edges, its_event == event, is_enabled);
+    CUlaunchAttributeValue value = {};
+    value.priority = -2;
+    MUST(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    value.priority = 0;
+    MUST(cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    printf("priority %d\n", value.priority);
+    MUST(cuGraphDestroyNode(event_node));
+    SHOW(cuGraphChildGraphNodeGetGraph(copy, &clone));
     kernel.func = nullptr;
     SHOW(cuGraphAddKernelNode(&launch, graph, nullptr, 0, &kernel));
     return 0;

@@ -80,7 +80,8 @@
     DO(cuStreamBeginCapture, cuStreamBeginCapture, 10010) DO(cuStreamEndCapture, cuStreamEndCapture, 10000)                                \
     DO(cuStreamIsCapturing, cuStreamIsCapturing, 10000) DO(cuStreamAttachMemAsync, cuStreamAttachMemAsync, 6000)                           \
     DO(cuStreamQuery, cuStreamQuery, 2000) DO(cuStreamSynchronize, cuStreamSynchronize, 2000) DO(cuStreamDestroy, cuStreamDestroy, 4000)   \
-    DO(cuEventCreate, cuEventCreate, 2000) DO(cuEventRecord, cuEventRecord, 2000)                                                          \
+    DO(cuStreamCopyAttributes, cuStreamCopyAttributes, 11000) DO(cuStreamGetAttribute, cuStreamGetAttribute, 11000)                        \
+    DO(cuStreamSetAttribute, cuStreamSetAttribute, 11000) DO(cuEventCreate, cuEventCreate, 2000) DO(cuEventRecord, cuEventRecord, 2000)    \
     DO(cuEventRecordWithFlags, cuEventRecordWithFlags, 11010) DO(cuEventQuery, cuEventQuery, 2000)                                         \
     DO(cuEventSynchronize, cuEventSynchronize, 2000) DO(cuEventDestroy, cuEventDestroy, 4000)                                              \
     DO(cuEventElapsedTime, cuEventElapsedTime, 2000) DO(cuStreamWaitValue32, cuStreamWaitValue32, 11070)                                   \
@@ -97,31 +98,52 @@
     DO(cuLaunchGridAsync, cuLaunchGridAsync, 2000) DO(cuFuncSetSharedMemConfig, cuFuncSetSharedMemConfig, 4020)                            \
     DO(cuGraphCreate, cuGraphCreate, 10000) DO(cuGraphAddKernelNode, cuGraphAddKernelNode, 12000)                                          \
     DO(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams, 12000) DO(cuGraphAddMemcpyNode, cuGraphAddMemcpyNode, 10000)                \
-    DO(cuGraphAddMemsetNode, cuGraphAddMemsetNode, 10000) DO(cuGraphAddHostNode, cuGraphAddHostNode, 10000)                                \
-    DO(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode, 10000) DO(cuGraphAddEmptyNode, cuGraphAddEmptyNode, 10000)                      \
-    DO(cuGraphClone, cuGraphClone, 10000) DO(cuGraphNodeGetType, cuGraphNodeGetType, 10000) DO(cuGraphGetNodes, cuGraphGetNodes, 10000)    \
-    DO(cuGraphGetRootNodes, cuGraphGetRootNodes, 10000) DO(cuGraphGetEdges, cuGraphGetEdges, 12030)                                        \
-    DO(cuGraphAddDependencies, cuGraphAddDependencies, 12030) DO(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040)          \
-    DO(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000)                                                                  \
-    DO(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, 12000) DO(cuGraphUpload, cuGraphUpload, 11010)                      \
+    DO(cuGraphAddMemsetNode, cuGraphAddMemsetNode, 10000) DO(cuGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams, 10000)                \
+    DO(cuGraphMemsetNodeSetParams, cuGraphMemsetNodeSetParams, 10000) DO(cuGraphAddHostNode, cuGraphAddHostNode, 10000)                    \
+    DO(cuGraphHostNodeGetParams, cuGraphHostNodeGetParams, 10000) DO(cuGraphHostNodeSetParams, cuGraphHostNodeSetParams, 10000)            \
+    DO(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode, 10000) DO(cuGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, 10000)  \
+    DO(cuGraphAddEmptyNode, cuGraphAddEmptyNode, 10000) DO(cuGraphAddEventRecordNode, cuGraphAddEventRecordNode, 11010)                    \
+    DO(cuGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent, 11010)                                                              \
+    DO(cuGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent, 11010) DO(cuGraphAddEventWaitNode, cuGraphAddEventWaitNode, 11010)  \
+    DO(cuGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent, 11010)                                                                  \
+    DO(cuGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent, 11010) DO(cuGraphClone, cuGraphClone, 10000)                            \
+    DO(cuGraphNodeFindInClone, cuGraphNodeFindInClone, 10000) DO(cuGraphNodeGetType, cuGraphNodeGetType, 10000)                            \
+    DO(cuGraphGetNodes, cuGraphGetNodes, 10000) DO(cuGraphGetRootNodes, cuGraphGetRootNodes, 10000)                                        \
+    DO(cuGraphGetEdges, cuGraphGetEdges, 12030) DO(cuGraphNodeGetDependencies, cuGraphNodeGetDependencies, 12030)                          \
+    DO(cuGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes, 12030) DO(cuGraphAddDependencies, cuGraphAddDependencies, 12030)        \
+    DO(cuGraphRemoveDependencies, cuGraphRemoveDependencies, 12030) DO(cuGraphDestroyNode, cuGraphDestroyNode, 10000)                      \
+    DO(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040)                                                                    \
+    DO(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000) DO(cuGraphExecGetFlags, cuGraphExecGetFlags, 12000)              \
+    DO(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, 12000)                                                              \
+    DO(cuGraphExecMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, 10020)                                                              \
+    DO(cuGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams, 10020)                                                                  \
+    DO(cuGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams, 11010)                                                      \
+    DO(cuGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent, 11010)                                                      \
+    DO(cuGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent, 11010) DO(cuGraphNodeSetEnabled, cuGraphNodeSetEnabled, 11060)  \
+    DO(cuGraphNodeGetEnabled, cuGraphNodeGetEnabled, 11060) DO(cuGraphUpload, cuGraphUpload, 11010)                                        \
     DO(cuGraphLaunch, cuGraphLaunch, 10000) DO(cuGraphExecDestroy, cuGraphExecDestroy, 10000) DO(cuGraphDestroy, cuGraphDestroy, 10000)    \
-    DO(cuGraphExecUpdate, cuGraphExecUpdate, 12000)                                                                                        \
+    DO(cuGraphExecUpdate, cuGraphExecUpdate, 12000) DO(cuGraphKernelNodeCopyAttributes, cuGraphKernelNodeCopyAttributes, 11000)            \
+    DO(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, 11000)                                                                \
+    DO(cuGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute, 11000)                                                                \
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)                                     \
     DO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000)                   \
     DO(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, 6050)                                                           \
     DO(cuOccupancyMaxPotentialBlockSizeWithFlags, cuOccupancyMaxPotentialBlockSizeWithFlags, 7000)                                         \
     DO(cuOccupancyAvailableDynamicSMemPerBlock, cuOccupancyAvailableDynamicSMemPerBlock, 10020)                                            \
-    DO(cuTexObjectCreate, cuTexObjectCreate, 5000) DO(cuTexObjectDestroy, cuTexObjectDestroy, 5000)                                        \
-    DO(cuTexObjectGetResourceDesc, cuTexObjectGetResourceDesc, 5000) DO(cuTexObjectGetTextureDesc, cuTexObjectGetTextureDesc, 5000)        \
-    DO(cuSurfObjectCreate, cuSurfObjectCreate, 5000) DO(cuSurfObjectDestroy, cuSurfObjectDestroy, 5000)                                    \
-    DO(cuSurfObjectGetResourceDesc, cuSurfObjectGetResourceDesc, 5000) DO(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, 12000)           \
-    DO(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, 12000) DO(cuTensorMapReplaceAddress, cuTensorMapReplaceAddress, 12000)            \
-    DO(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000) DO(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000)                          \
-    DO(cuCtxDisablePeerAccess, cuCtxDisablePeerAccess, 4000) DO(cuGetProcAddress, cuGetProcAddress, 12000)                                 \
-    DO(cuProfilerStart, cuProfilerStart, 4000) DO(cuProfilerStop, cuProfilerStop, 4000)
+    DO(cuOccupancyMaxPotentialClusterSize, cuOccupancyMaxPotentialClusterSize, 11070)                                                      \
+    DO(cuOccupancyMaxActiveClusters, cuOccupancyMaxActiveClusters, 11070) DO(cuTexObjectCreate, cuTexObjectCreate, 5000)                   \
+    DO(cuTexObjectDestroy, cuTexObjectDestroy, 5000) DO(cuTexObjectGetResourceDesc, cuTexObjectGetResourceDesc, 5000)                      \
+    DO(cuTexObjectGetTextureDesc, cuTexObjectGetTextureDesc, 5000) DO(cuSurfObjectCreate, cuSurfObjectCreate, 5000)                        \
+    DO(cuSurfObjectDestroy, cuSurfObjectDestroy, 5000) DO(cuSurfObjectGetResourceDesc, cuSurfObjectGetResourceDesc, 5000)                  \
+    DO(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, 12000) DO(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, 12000)                  \
+    DO(cuTensorMapReplaceAddress, cuTensorMapReplaceAddress, 12000) DO(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000)                 \
+    DO(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000) DO(cuCtxDisablePeerAccess, cuCtxDisablePeerAccess, 4000)                        \
+    DO(cuGetProcAddress, cuGetProcAddress, 12000) DO(cuProfilerStart, cuProfilerStart, 4000) DO(cuProfilerStop, cuProfilerStop, 4000)
 
 // Those that a later release has replaced, the oldest of a name first.
 #define GPUPROF_OLDER_DRIVER_CALLS(DO) \
     DO(cuCtxCreate, cuCtxCreate_v2, 3020) DO(cuCtxCreate, cuCtxCreate_v3, 11040) DO(cuMemPrefetchAsync, cuMemPrefetchAsync_v1, 8000)       \
     DO(cuMemAdvise, cuMemAdvise_v1, 8000) DO(cuGraphGetEdges, cuGraphGetEdges_v1, 10000)                                                   \
-    DO(cuGraphAddDependencies, cuGraphAddDependencies_v1, 10000)
+    DO(cuGraphNodeGetDependencies, cuGraphNodeGetDependencies_v1, 10000)                                                                   \
+    DO(cuGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes_v1, 10000) DO(cuGraphAddDependencies, cuGraphAddDependencies_v1, 10000)  \
+    DO(cuGraphRemoveDependencies, cuGraphRemoveDependencies_v1, 10000)

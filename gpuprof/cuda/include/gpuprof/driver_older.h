@@ -20,3 +20,15 @@ GPUPROF_FACE CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphN
 {
     return cuGraphGetEdges_v1(graph, from, to, n);
 }
+GPUPROF_FACE CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+{
+    return cuGraphRemoveDependencies_v1(graph, from, to, n);
+}
+GPUPROF_FACE CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *before, size_t *n)
+{
+    return cuGraphNodeGetDependencies_v1(node, before, n);
+}
+GPUPROF_FACE CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *n)
+{
+    return cuGraphNodeGetDependentNodes_v1(node, nodes, n);
+}

@@ -10,5 +10,4 @@ extern "C" {
 GPUPROF_REFUSED CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc how, CUdevice device, unsigned int flags);
 GPUPROF_REFUSED CUresult cuGreenCtxDestroy(CUgreenCtx context);
 GPUPROF_REFUSED CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
-GPUPROF_REFUSED CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
 }
