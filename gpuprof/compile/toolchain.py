@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import cache, cccl, libraries
+from gpuprof.compile import cache, cccl, libraries, undefined
 from gpuprof.compile.cccl import Cccl
 from gpuprof.compile.libraries import Libraries
 from gpuprof.cuda import FORWARDING, INCLUDE, PRELUDE
@@ -16,12 +16,14 @@ from gpuprof.errors import CompileError
 # The headers under CUDA's names.
 CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING))
 
-# No noundef analysis: lanes that a shuffle does not read may leave the variable they pass unset, and must stay free to.
+# Of what clang refuses by a warning that is an error, nvcc warns of narrowing, and passes over `register`.
+DIALECT = ("-Wno-register", "-Wno-c++11-narrowing")
+
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-Wno-register", "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone",
+    *DIALECT, "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone",
     "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
-    "-Xclang", "-no-enable-noundef-analysis", "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
+    *undefined.FLAGS, "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
 

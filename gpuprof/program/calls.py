@@ -73,7 +73,7 @@ CALLS = (
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
-    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, 0 blocks: no such question
+    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, unless there are none
     Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),

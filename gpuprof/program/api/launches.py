@@ -107,7 +107,7 @@ class Launches:
 
     def shared_available(self, payload: bytes, function: int, blocks: int, threads: int):
         """The most dynamic shared memory of a block with which so many blocks still fit on an SM."""
-        if not 0 < signed(blocks) or not 0 < self._blocks(function, signed(threads), 0):
+        if signed(blocks) <= 0 or self._blocks(function, signed(threads), 0) <= 0:
             raise Failed(errors.INVALID_VALUE)
         most = self._shared_limit_of(function) + 1
         fits = bisect_left(range(most), True, key=lambda n: self._blocks(function, signed(threads), n) < blocks)

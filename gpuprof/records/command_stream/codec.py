@@ -28,8 +28,8 @@ from gpuprof.timing.sampling.configuration import Sampling
 # Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
-# memory that is freed in the order of a stream; 7: variables that have memory before their module,
-# memory that is mapped, images whose rows lie apart.
+# memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
+# lie apart, memory that is mapped.
 VERSION = 7
 LIMIT = 1 << 63
 
