@@ -10,8 +10,7 @@ CUresult cuMemAdvise_v1(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdev
 CUresult cuMemPrefetchAsync_v1(CUdeviceptr p, size_t nbytes, CUdevice device, CUstream stream) __asm__("cuMemPrefetchAsync");
 CUresult cuGraphAddDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n) __asm__("cuGraphAddDependencies");
 CUresult cuGraphGetEdges_v1(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n) __asm__("cuGraphGetEdges");
-CUresult cuGraphRemoveDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
-    __asm__("cuGraphRemoveDependencies");
+CUresult cuGraphRemoveDependencies_v1(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n) __asm__("cuGraphRemoveDependencies");
 CUresult cuGraphNodeGetDependencies_v1(CUgraphNode node, CUgraphNode *before, size_t *n) __asm__("cuGraphNodeGetDependencies");
 CUresult cuGraphNodeGetDependentNodes_v1(CUgraphNode node, CUgraphNode *nodes, size_t *n) __asm__("cuGraphNodeGetDependentNodes");
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
