@@ -6,7 +6,6 @@ import numpy as np
 
 import gpuprof
 
-
 N = 1024
 SOURCE = """\
 typedef unsigned __int128 u128;
