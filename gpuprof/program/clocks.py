@@ -4,10 +4,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuprof.program.line_table import sections
+
 # A name ends with a zero byte in a table of symbols, and as a string that cuGetProcAddress or dlsym gets.
 EVENTS = re.compile(rb"cu(?:da)?EventElapsedTime(?:_v2)?\0")
 
 
 def measures_events(files: Iterable[Path]) -> bool:
     """True if code in these files can ask for the time between two events."""
-    return any(EVENTS.search(path.read_bytes()) for path in files)
+    return any(_names_it(path) for path in files)
+
+
+def _names_it(path: Path) -> bool:
+    """True if an object file names the call in its code or data. Debug information names all that headers declare."""
+    return any(EVENTS.search(content) for name, content in sections(path) if not name.startswith(".debug"))
