@@ -242,6 +242,7 @@ TIMES = {
     "adaptive.cu": ("long enough\n", ""),
     "--no-timed adaptive.cu": ("no time\n", ""),
     "stopwatch.cu": ("no time\n", CLOCK),
+    "stopwatch.cu -- early": ("", ""),
     "--no-timed stopwatch.cu": ("no time\n", ""),
     "--timed stopwatch.cu": ("a millisecond\n", ""),
 }
