@@ -31,7 +31,7 @@ def costs(folder: Path, command: str) -> Costs:
 
 def build_seconds(folder: Path) -> float:
     """Of the processor's time, for a program of LINES lines in C++ that has changed; its libraries were built before.
-    The run is a part of it.
+    The run is a part of it, in which one kernel is launched.
     """
     kernels = "".join(f"__global__ void k{i}(float *p) {{ p[threadIdx.x] *= {i}; }}\n" for i in range(LINES // 2))
     launches = "".join(f"        k{i}<<<1, 1>>>(nullptr);\n" for i in range(LINES // 2 - 10))
