@@ -29,7 +29,7 @@ _EPOCH = "SOURCE_DATE_EPOCH"
 # Variables that change what clang, nvcc, or nvcc's host compiler make of the same text and flags.
 _VARIABLES = (
     "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-    "NVCC_CCBIN", _EPOCH,
+    "NVCC_CCBIN", "LIBRARY_PATH", _EPOCH,
 )  # fmt: skip
 
 
@@ -90,6 +90,20 @@ def load(key: str) -> PtxModule | None:
     if any(file_digest(path) != known for path, known in entry["headers"].items()):
         return None
     return PtxModule.from_dict(entry["module"])
+
+
+def values(key: str) -> dict | None:
+    """The values stored under a key by `store_values`, if they are whole."""
+    try:
+        return json.loads(read_input(folder() / key, CACHED))
+    except (OSError, UsageError, ValueError):
+        return None
+
+
+def store_values(key: str, new: dict) -> None:
+    """Stores plain values. A cache that cannot be written is only slower, so nothing is raised."""
+    with contextlib.suppress(OSError):
+        _write(folder() / key, json.dumps(new).encode())
 
 
 def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:

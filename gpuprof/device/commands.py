@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gpuprof.base.block_order import linear_block
 from gpuprof.device.graphics_state.draw_state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.images import Image
-from gpuprof.device.module import LoadedModule
+from gpuprof.device.module import LoadedModule, Placed
 from gpuprof.isa.program import Function, Program
 
 HOST = -1  # as the stream of a Wait: the host waits
@@ -41,6 +41,24 @@ class FreeLater:
 
     address: int
     stream: int = 0
+
+
+@dataclass(frozen=True)
+class Map:
+    """Memory of virtual memory management, of undefined content, at an address that the program has reserved. What is
+    mapped next to it becomes one allocation with it.
+    """
+
+    address: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Unmap:
+    """The opposite of Map, also for a part of what is mapped there."""
+
+    address: int
+    nbytes: int
 
 
 @dataclass(frozen=True)
@@ -96,6 +114,7 @@ class Load:
 
     program: Program
     load_base: int | None = None
+    placed: tuple[Placed, ...] = ()  # variables that have memory already
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +343,8 @@ Command: TypeAlias = (
     Allocate
     | Free
     | FreeLater
+    | Map
+    | Unmap
     | MakeImage
     | CopyIn
     | CopyOut

@@ -29,8 +29,13 @@ class Call(NamedTuple):
 
 
 CALLS = (
+    # Where a variable of the module lies that is loaded next.
+    Call("place", ("address",), payload="symbol of a variable", is_listed=False),
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
+    Call("check_image", payload="text of PTX", is_listed=False),  # that will be linked with others
+    Call("link_images", payload="texts of PTX, a zero after each", answer="text of PTX", is_listed=False),
+    Call("last_text", ("most_nbytes",), answer="what was wrong with the last call that failed", is_listed=False),
     Call(
         "function",
         ("module",),
@@ -39,10 +44,15 @@ CALLS = (
         payload="symbol of a kernel",
         answer="u32 offset, u32 nbytes of each parameter", is_listed=False,
     ),
+    Call("kernels", ("module",), ("n",), answer="their symbols, each with a zero after it", is_listed=False),
     Call("variable", ("module",), ("address", "nbytes"), payload="symbol of a variable", is_listed=False),
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
     Call("free_later", ("address", "stream")),  # once what was asked of the stream is done
+    Call("reserve", ("nbytes", "alignment"), ("address",)),  # addresses without memory
+    Call("unreserve", ("address",)),
+    Call("map", ("address", "nbytes")),
+    Call("unmap", ("address", "nbytes")),
     Call("copy_in", ("address", "stream"), payload="bytes"),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
     Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies
@@ -62,6 +72,9 @@ CALLS = (
     Call("not_supported", is_listed=False),  # what the library itself refuses
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
+    Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
+    # largest: blocks of a cluster that fits; active: how many clusters of `blocks` fit at once
+    Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),
     Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
@@ -77,6 +90,8 @@ CALLS = (
         ("handle",),
         payload="u64 address, width, height, depth and bytes of a row of each level",
     ),
+    Call("refuse", payload="name of a function of CUDA's that is not here", is_listed=False),
+    Call("lack", payload="what the program wants and is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),

@@ -31,6 +31,9 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
+    host_compiler: str | None = None  # of a program, as `libraries.of_host` names it; its device code has its headers
+    libraries: tuple[str, ...] = ()  # that a program is linked with
+    library_dirs: tuple[str, ...] = ()
     for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
@@ -65,6 +68,8 @@ def read_source(
 def compiled(path: Path, arch: str, options: BuildOptions, instantiate: Sequence[str] = ()) -> "PtxModule":
     """The compile.PtxModule of a .cu file, in any thread. Raises what the compiler raises."""
     from gpuprof.compile import compile_cuda, compile_nvcc
+    from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
 
     flags = {
         "arch": arch,
@@ -79,7 +84,13 @@ def compiled(path: Path, arch: str, options: BuildOptions, instantiate: Sequence
             raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
         return compile_nvcc(path, **flags, nvcc=options.compiler)
     clang = None if options.compiler == BuildOptions.compiler else options.compiler
-    return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl, for_debugger=options.for_debugger)
+    return compile_cuda(
+        path,
+        **flags,
+        clang=clang,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
+        for_debugger=options.for_debugger,
+    )
 
 
 def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModule":
@@ -87,6 +98,8 @@ def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModul
     raises.
     """
     from gpuprof.compile.cuda import compile_linked
+    from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
 
     return compile_linked(
         paths,
@@ -95,7 +108,7 @@ def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModul
         defines=options.defines,
         optimize=options.optimize,
         standard=options.standard,
-        cccl_release=options.cccl,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
         for_debugger=options.for_debugger,
     )
 

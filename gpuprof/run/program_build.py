@@ -9,6 +9,7 @@ from pathlib import Path
 from gpuprof.base.stages import stage
 from gpuprof.compile.child import compilers
 from gpuprof.compile.diagnostics import without_repeated
+from gpuprof.compile.libraries import AUTO
 from gpuprof.compile.module import PtxModule
 from gpuprof.errors import CompileError, PtxError
 from gpuprof.isa.program import Program
@@ -41,9 +42,8 @@ def build_whole(sources: Sequence[Path], options: BuildOptions, arch: str) -> Bu
     if is_binary(sources[0]):
         return BuiltProgram(open_binary(sources[0]))
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
-    flags = (options.standard or "", options.optimize, options.cccl, options.links_device)
     with compilers() as start:
-        host = start(build_program, sources, HostOptions(options.include_dirs, options.defines, *flags), arch)
+        host = start(build_program, sources, _host_options(options), arch)
         if options.links_device and modules:
             device = [start(linked, modules, arch, options)]
         else:
@@ -56,6 +56,20 @@ def build_whole(sources: Sequence[Path], options: BuildOptions, arch: str) -> Bu
     code = tuple(_assembled(each, options, len(modules)) for each in made)
     notices = (other_arch(each, path, arch) for each, path in zip(made, modules, strict=False))
     return BuiltProgram(executable, code, tuple(filter(None, notices)))
+
+
+def _host_options(options: BuildOptions) -> HostOptions:
+    return HostOptions(
+        include_dirs=tuple(options.include_dirs),
+        defines=tuple(options.defines),
+        standard=options.standard or "",
+        optimize=options.optimize,
+        cccl=options.cccl,
+        links_device=options.links_device,
+        host_compiler=options.host_compiler or AUTO,
+        libraries=tuple(options.libraries),
+        library_dirs=tuple(options.library_dirs),
+    )
 
 
 def _waited(future: Future):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
+from gpuprof.compile import libraries
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import ContextLost, KernelFault, NotComparable, NotLaunched, UsageError
@@ -17,7 +18,8 @@ from gpuprof.isa.program import Function
 from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary
-from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable
+from gpuprof.program.clocks import measures_events, reads_host_clock
 from gpuprof.program.launch_choice import LaunchChoice
 from gpuprof.program.process import run_process
 from gpuprof.run.program_build import BuiltProgram, build_whole
@@ -101,12 +103,16 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
     program has ended.
     """
-    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    options = settings.options
+    options = replace(
+        options, standard=options.standard or STANDARD, host_compiler=options.host_compiler or libraries.AUTO
+    )
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
     built = build_whole(sources, options, chip.arch)
     for notice in built.notices:
         settings.observer.notice(notice)
+    settings = _timed_where_needed(built.executable, settings, str(sources[0]))
     with Arena(chip.memory_nbytes) as arena:
         ended = _run(built, [_name_of(sources[0]), *arguments], arena, settings, choice)
     if death := why_died(str(sources[0]), ended.code):
@@ -120,6 +126,20 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return ended.code
+
+
+def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> Settings:
+    """Decides whether launches are timed where the user does not. A program that asks for the time between events wants
+    to show it, or waits for it to pass. A clock of the host is read for much else.
+    """
+    if settings.is_timed is not None:
+        return settings
+    is_timed = measures_events(executable.objects)
+    if not is_timed and reads_host_clock(executable.objects):
+        settings.observer.notice(
+            f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
+        )
+    return replace(settings, is_timed=is_timed)
 
 
 class _Ended(NamedTuple):

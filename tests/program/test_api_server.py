@@ -54,7 +54,7 @@ class Program:
         self.handlers = ApiServer(
             device,
             arena,
-            Executable(folder / "program", (folder / "k.ptx",)),
+            Executable(folder / "program", (folder / "k.ptx",), ()),
             [device.executor.compile(folder / "k.ptx")],
             blocks_per_sm=lambda chip, function, threads, shared_nbytes: 2 if threads <= 512 else 0,
             notice=self.told.append,

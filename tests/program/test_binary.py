@@ -83,6 +83,23 @@ def test_what_nvcc_has_built_runs_and_is_recorded(tmp_path):
     assert (done.returncode, done.stderr) == (2, told)
 
 
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None, reason="there is no nvcc with a g++")
+def test_an_executable_that_calls_what_is_not_here_is_refused(tmp_path):
+    (tmp_path / "a.cu").write_text("int main() { cudaFree(nullptr); return cudaIpcCloseMemHandle(nullptr); }\n")
+    path = tmp_path / "app"
+    flags = ["-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80", "-o", str(path)]
+    built = subprocess.run(["nvcc", *flags, str(tmp_path / "a.cu")], capture_output=True, text=True)
+    if built.returncode:
+        pytest.skip(f"nvcc does not build here: {built.stderr[-300:]}")
+    with pytest.raises(UsageError) as error:
+        open_binary(path)
+    assert str(error.value) == (
+        f"{path}: gpuprof does not have cudaIpcCloseMemHandle (memory of other processes); docs/programs-api.md lists "
+        "what it has"
+    )
+
+
 UNFIT = """\
 #include <cstdio>
 __global__ void scale(float *p) { p[threadIdx.x] *= 2; }

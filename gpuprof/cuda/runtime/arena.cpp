@@ -1,4 +1,5 @@
 #include "arena.h"
+#include "contexts.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,15 +9,34 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+// `__managed__` variables: the linker puts them where device memory begins, so that their addresses are the device's,
+// and makes these where a program has such variables.
+#ifdef __x86_64__
+#define FAR __attribute__((model("large")))
+#else
+#define FAR
+#endif
+extern "C" {
+FAR extern __attribute__((weak)) char __start_gpuprof_managed[];
+FAR extern __attribute__((weak)) char __stop_gpuprof_managed[];
+}
+
 namespace gpuprof {
 namespace {
+
+// The linker puts it behind device memory where a program has `__managed__` variables, and the system the heap after it.
+FAR __attribute__((section("gpuprof_heap"), used)) char before_heap = 0;
 
 struct Allocation {
     char *start;
     size_t nbytes;
     Kind kind;
+    const void *context;
+    unsigned long long number;
+    bool is_mapped;
     Allocation *next;
 };
+unsigned long long n_allocations = 0;
 
 char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
@@ -58,14 +78,31 @@ unsigned long long number_in(const char *name, int base_of_digits)
     return text ? strtoull(text, nullptr, base_of_digits) : 0;
 }
 
+// The first allocation, so it has the addresses that the linker gave the variables. Their modules bring their values.
+void open_managed(size_t nbytes)
+{
+    Unlisted parts;
+    void *start = nullptr;
+    if (allocate(&start, nbytes, managed_memory, "__managed__ variables") || (nbytes && start != __start_gpuprof_managed)) {
+        write_text("gpuprof: there is no memory for __managed__ variables\n");
+        _exit(125);
+    }
+}
+
 __attribute__((constructor(102))) void map_arena() // before the program's own constructors
 {
     const size_t nbytes = number_in("GPUPROF_ARENA_NBYTES", 10);
     if (!nbytes)
         return;
-    void *wanted = (void *)number_in("GPUPROF_ARENA_BASE", 16);
+    char *wanted = (char *)number_in("GPUPROF_ARENA_BASE", 16);
     const int fd = (int)number_in("GPUPROF_ARENA", 10);
-    base = (char *)mmap(wanted, nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    const size_t managed_nbytes = (size_t)(__stop_gpuprof_managed - __start_gpuprof_managed);
+    if (managed_nbytes && wanted + nbytes > &before_heap) {
+        write_text("gpuprof: a program with __managed__ variables can have less device memory than this chip has\n");
+        _exit(125);
+    }
+    const int place = managed_nbytes ? MAP_FIXED : MAP_FIXED_NOREPLACE; // over the variables
+    base = (char *)mmap(wanted, nbytes, PROT_NONE, MAP_SHARED | place | MAP_NORESERVE, fd, 0);
     if (base != wanted) {
         perror("gpuprof: device memory cannot be mapped");
         _exit(125);
@@ -83,6 +120,7 @@ __attribute__((constructor(102))) void map_arena() // before the program's own c
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &action, &before);
+    open_managed(managed_nbytes);
 }
 
 size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
@@ -93,7 +131,42 @@ char *staging() { return staged; }
 
 bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
 
+bool is_managed_variable(const void *address)
+{
+    return (const char *)address >= __start_gpuprof_managed && (const char *)address < __stop_gpuprof_managed;
+}
+
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
+
+namespace {
+
+void add(char *start, size_t nbytes, Kind kind, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation *one = (Allocation *)malloc(sizeof *one);
+    *one = {start, nbytes, kind, current_context(), ++n_allocations, is_mapped, live};
+    live = one;
+    pthread_mutex_unlock(&lock);
+}
+
+// Null: none begins there.
+Allocation *take(const void *start, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation **at = &live;
+    while (*at && ((*at)->start != start || (*at)->is_mapped != is_mapped))
+        at = &(*at)->next;
+    Allocation *one = *at;
+    if (one)
+        *at = one->next;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+} // namespace
+
+void add_mapped(char *start, size_t nbytes) { add(start, nbytes, device_memory, true); }
+void drop_mapped(const char *start) { free(take(start, true)); }
 
 cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
 {
@@ -108,11 +181,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     char *start = (char *)reply.words[allocate_gives::address];
     if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
         return cudaErrorMemoryAllocation;
-    pthread_mutex_lock(&lock);
-    Allocation *one = (Allocation *)malloc(sizeof *one);
-    *one = {start, nbytes, kind, live};
-    live = one;
-    pthread_mutex_unlock(&lock);
+    add(start, nbytes, kind, false);
     *p = start;
     return cudaSuccess;
 }
@@ -124,14 +193,7 @@ template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    Allocation **at = &live;
-    while (*at && (*at)->start != p)
-        at = &(*at)->next;
-    Allocation *one = *at;
-    if (one)
-        *at = one->next;
-    pthread_mutex_unlock(&lock);
+    Allocation *one = take(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
@@ -152,16 +214,24 @@ cudaError_t release_later(void *p, cudaStream_t stream)
     return release_by(p, [=] { return ask(Call::free_later, p, number(stream)); });
 }
 
-Kind kind_of(const void *address, const void **start)
+bool allocation_of(const void *address, Range *found)
 {
     pthread_mutex_lock(&lock);
     const Allocation *one = live;
     while (one && !((char *)address >= one->start && (char *)address < one->start + one->nbytes))
         one = one->next;
-    *start = one ? one->start : nullptr;
-    const Kind kind = one ? one->kind : device_memory;
+    if (one)
+        *found = {one->start, one->nbytes, one->kind, one->context, one->number};
     pthread_mutex_unlock(&lock);
-    return kind;
+    return one;
+}
+
+Kind kind_of(const void *address, const void **start)
+{
+    Range found = {nullptr, 0, device_memory, nullptr, 0};
+    allocation_of(address, &found);
+    *start = found.start;
+    return found.kind;
 }
 
 } // namespace gpuprof

@@ -199,12 +199,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     if (is_sticky(reply.status))
         sticky = reply.status;
     give_turn();
-    if (after_wait && is_wait(call) && !reply.status)
-        after_wait();
     return reply;
 }
-
-void (*after_wait)() = nullptr;
 
 OneCall::OneCall()
 {
@@ -255,10 +251,29 @@ void not_launched(const char *symbol)
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+thread_local int n_driver_calls = 0;
+
+DriverCall::DriverCall() { ++n_driver_calls; }
+DriverCall::~DriverCall() { --n_driver_calls; }
+
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
+
 cudaError_t result(cudaError_t error)
 {
+    if (n_driver_calls)
+        return error;
+    note_runtime_call();
     if (error)
         last = error;
+    return told(error);
+}
+
+cudaError_t told(cudaError_t error)
+{
     if (error == cudaErrorNotSupported)
         ask(Call::not_supported);
     return error;

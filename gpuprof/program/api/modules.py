@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.ptxfile import module_of_ptx
+from gpuprof.compile.ptxfile import linked_ptx, module_of_ptx, ptx_text
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.module import LoadedModule
+from gpuprof.device.module import LoadedModule, Placed
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
@@ -34,6 +34,11 @@ class Modules:
         self._functions: list[Known] = []
         self._n_images = 0
         self._numbers: dict[int, int] = {}  # the index in `code` -> that in `_loaded`
+        self._placed: list[Placed] = []  # of the module that is loaded next
+
+    def place(self, symbol: bytes, address: int):
+        self._placed.append(Placed(symbol.decode("utf-8", "replace"), address))
+        return (), b""
 
     def module_image(self, text: bytes):
         """PTX that the program brings itself."""
@@ -41,6 +46,18 @@ class Modules:
         self._loaded.append(self.device.load_ptx(module_of_ptx(text.decode("utf-8", "replace"), name, Path(), ())))
         self._n_images += 1
         return (len(self._loaded) - 1,), b""
+
+    def check_image(self, text: bytes):
+        """PTX that will be linked: what it has from others is not looked for yet."""
+        ptx = ptx_text(text)
+        if ".extern" not in ptx:
+            self.device.executor.assemble(module_of_ptx(ptx, "PTX that is linked", Path(), ()))
+        return (), b""
+
+    def link_images(self, texts: bytes):
+        linked = linked_ptx([ptx_text(text) for text in texts.split(b"\0") if text])
+        self.device.executor.assemble(module_of_ptx(linked, "PTX that is linked", Path(), ()))
+        return (), linked.encode()
 
     def module(self, key: bytes):
         if key.startswith(container.MAGIC):
@@ -53,12 +70,13 @@ class Modules:
 
     def _load(self, program: Program) -> int:
         """The number of the module in which the program is now in memory."""
-        self._loaded.append(self.device.submit(cmd.Load(program)))
+        placed, self._placed = tuple(self._placed), []
+        self._loaded.append(self.device.submit(cmd.Load(program, placed=placed)))
         return len(self._loaded) - 1
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
         arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
-        path = self.executable.modules[0]
+        path = next(iter(self.executable.modules), self.executable.path)
         try:
             ptx = container.ptx_of(data, arch)
         except UsageError as error:
@@ -80,6 +98,10 @@ class Modules:
             int("".join(filter(str.isdigit, chip.arch))),
         )  # fmt: skip
         return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
+
+    def kernels(self, payload: bytes, module: int):
+        names = [each.name for each in self._module_of(module).program.functions if each.is_kernel]
+        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
 
     def variable(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")

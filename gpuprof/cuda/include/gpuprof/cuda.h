@@ -3,6 +3,8 @@
 
 #ifdef __CUDA__
 #include "atomics.h"
+#include "atomics_ordered.h"
+#include "cluster.h"
 #include "dpx.h"
 #include "floating.h"
 #include "functions.h"
@@ -14,10 +16,14 @@
 #include "language.h"
 #include "launches.h"
 #include "library.h"
+#include "library_types.h"
 #include "memory.h"
 #include "runtime.h"
+#include "runtime_copies.h"
+#include "runtime_graph_nodes.h"
 #include "runtime_graphs.h"
 #include "runtime_launches.h"
+#include "runtime_libraries.h"
 #include "runtime_pools.h"
 #include "services.h"
 #include "simd.h"
@@ -31,9 +37,13 @@
 #include "library.h"
 #endif
 #include "language.h"
+#include "library_types.h"
 #include "runtime.h"
+#include "runtime_copies.h"
+#include "runtime_graph_nodes.h"
 #include "runtime_graphs.h"
 #include "runtime_launches.h"
+#include "runtime_libraries.h"
 #include "runtime_pools.h"
 #include "texture_runtime.h"
 #endif
