@@ -8,7 +8,7 @@ _LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def quoted(text: str) -> str:
-    """The text as it stands between quotes."""
+    """The text with escapes, for between quotes."""
     return _SPECIAL.sub(lambda found: f"\\{found[0]}" if found[0] in '"\\' else f"\\{ord(found[0]):03o}", text)
 
 
