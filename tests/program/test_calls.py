@@ -79,7 +79,8 @@ def test_functions_have_the_types_of_nvidias_header(tmp_path):
     source = tmp_path / "types.cpp"
     source.write_text("\n".join(["typedef decltype(sizeof 0) size_t;", "#include <cuda_runtime.h>", *lines]) + "\n")
     tools = host_toolchain()
-    done = subprocess.run([*tools.clang, *tools.host, "-fsyntax-only", str(source)], capture_output=True, text=True)
+    command = [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(names) > 200
 
