@@ -444,6 +444,11 @@ cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size
     const cudaMemsetParams how = {p, 0, (unsigned char)value, 1, nbytes, 1};
     return set_fill(next_of(graph, stream, cudaGraphNodeTypeMemset), &how);
 }
+cudaError_t add_fill_words(Graph *graph, cudaStream_t stream, Side side, Box box, unsigned value, unsigned element_nbytes)
+{
+    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {side, box, value, element_nbytes};
+    return cudaSuccess;
+}
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
 {
     next_of(graph, stream, cudaGraphNodeTypeKernel)->launch = launch;
