@@ -92,6 +92,7 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "reset": self._reset,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
             "begin_task": self._begin_task,
@@ -178,6 +179,10 @@ class ApiServer:
     def _end_call(self, payload: bytes):
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
+        return (), b""
+
+    def _reset(self, payload: bytes):
+        self.fault = None
         return (), b""
 
     def _properties(self, payload: bytes):

@@ -1,4 +1,5 @@
 #include "arena.h"
+#include "captures.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -95,13 +96,10 @@ bool fits(const void *address, size_t nbytes) { return is_device(address) && nby
 
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
 
-cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+namespace {
+
+cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
 {
-    if (!p)
-        return cudaErrorInvalidValue;
-    *p = nullptr;
-    if (!nbytes)
-        return cudaSuccess;
     const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
     if (reply.status)
         return reply.status;
@@ -116,8 +114,6 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     *p = start;
     return cudaSuccess;
 }
-
-namespace {
 
 // The host can no longer touch it. `how`: the call, once it is known to be an allocation.
 template <typename How> cudaError_t release_by(void *p, How how)
@@ -140,12 +136,40 @@ template <typename How> cudaError_t release_by(void *p, How how)
     return how().status;
 }
 
+bool is_of_kind(const void *p, bool is_pinned)
+{
+    const void *start;
+    return (kind_of(p, &start) == pinned_memory) == is_pinned || !start;
+}
+
 } // namespace
+
+cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    if (!nbytes)
+        return cudaSuccess;
+    const cudaError_t status = check_unsafe();
+    return status ? status : take(p, nbytes, kind, name);
+}
+
+cudaError_t allocate_in_order(void **p, size_t nbytes, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    return nbytes ? take(p, nbytes, device_memory, name) : cudaSuccess;
+}
 
 cudaError_t release(void *p)
 {
-    return release_by(p, [=] { return ask(Call::free, p); });
+    const cudaError_t status = p ? check_unsafe() : cudaSuccess;
+    return status ? status : release_by(p, [=] { return ask(Call::free, p); });
 }
+cudaError_t release_device(void *p) { return !p || is_of_kind(p, false) ? release(p) : cudaErrorInvalidValue; }
+cudaError_t release_pinned(void *p) { return !p || is_of_kind(p, true) ? release(p) : cudaErrorInvalidValue; }
 
 cudaError_t release_later(void *p, cudaStream_t stream)
 {

@@ -1,6 +1,7 @@
 // Arrays, their copies, and pitched memory of three dimensions.
 #include "arrays.h"
 #include "arena.h"
+#include "captures.h"
 
 using namespace gpuprof;
 
@@ -157,7 +158,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChan
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
     if (!array)
-        return cudaSuccess;
+        return result(cudaSuccess);
     if (array->is_level)
         return result(cudaErrorInvalidValue);
     const cudaError_t status = release(array->memory);
@@ -181,7 +182,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *form, cudaExtent *extent, un
         *extent = array->extent;
     if (flags)
         *flags = array->flags;
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
@@ -196,17 +197,20 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent, cu
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return result(copy_3d(p, 0)); }
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
+{
+    return result(and_wait([=] { return copy_3d(p, 0); }));
+}
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream) { return result(copy_3d(p, stream)); }
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind)
 {
     char *part = flat_part(to, x, y, nbytes);
-    return result(part ? copy(part, from, nbytes, kind, 0) : cudaErrorInvalidValue);
+    return result(and_wait([=] { return part ? copy(part, from, nbytes, kind, 0) : cudaErrorInvalidValue; }));
 }
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind)
 {
     char *part = flat_part(from, x, y, nbytes);
-    return result(part ? copy(to, part, nbytes, kind, 0) : cudaErrorInvalidValue);
+    return result(and_wait([=] { return part ? copy(to, part, nbytes, kind, 0) : cudaErrorInvalidValue; }));
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream)
@@ -215,7 +219,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, 0);
+    return result(and_wait([=] { return copy_to_array(to, x, y, {(char *)from, pitch, 0}, {width, height, 1}, kind, 0); }));
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                                        cudaMemcpyKind kind, cudaStream_t stream)
@@ -225,7 +229,7 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                                   cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, 0);
+    return result(and_wait([=] { return copy_from_array({(char *)to, pitch, 0}, from, x, y, {width, height, 1}, kind, 0); }));
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
                                      size_t height, cudaMemcpyKind kind)

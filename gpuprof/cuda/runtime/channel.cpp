@@ -31,6 +31,11 @@ struct ReplyHead {
 pthread_mutex_t turn; // a thread may take it again
 pid_t owner = 0; // the process that the socket was given to
 
+thread_local cudaError_t last = cudaSuccess;
+cudaError_t sticky = cudaSuccess;  // after a fault every call gives it: the context is lost
+bool is_each_waited_for = false;   // CUDA_LAUNCH_BLOCKING
+cudaError_t pending = cudaSuccess; // a fault that no call has met yet: CUDA's launches do not wait for their end
+
 [[noreturn]] void give_up(const char *why)
 {
     fflush(nullptr); // what the program has printed so far is shown
@@ -58,6 +63,8 @@ void leave_to_parent()
 __attribute__((constructor(101))) void take_socket()
 {
     make_turn();
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    is_each_waited_for = blocking && *blocking == '1';
     const char *given = getenv("GPUPROF_CHANNEL");
     if (!given)
         return;
@@ -173,14 +180,58 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
 void take_turn() { pthread_mutex_lock(&turn); }
 void give_turn() { pthread_mutex_unlock(&turn); }
 
-thread_local cudaError_t last = cudaSuccess;
-cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
-
+// "To continue using CUDA, the process must be terminated", as driver_types.h says of each of these.
 bool is_sticky(cudaError_t error)
 {
-    return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources &&
-           error != cudaErrorPeerAccessAlreadyEnabled && error != cudaErrorPeerAccessNotEnabled && error != cudaErrorHostMemoryAlreadyRegistered &&
-           error != cudaErrorHostMemoryNotRegistered;
+    switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+    }
+}
+
+// What only puts work in a stream does not meet the faults of what is there before it.
+bool is_asynchronous(Call call)
+{
+    if (is_each_waited_for)
+        return false;
+    return call == Call::launch || call == Call::fill || call == Call::fill_words || call == Call::copy_within || call == Call::record ||
+           call == Call::wait || call == Call::free_later;
+}
+
+// What needs no context: the library asks it for itself.
+bool is_silent(Call call)
+{
+    return call == Call::module || call == Call::function || call == Call::variable || call == Call::properties || call == Call::begin_call ||
+           call == Call::end_call || call == Call::begin_task || call == Call::end_task;
+}
+
+// A message that a lost context cannot serve. The first that waits for the device meets its fault.
+bool is_lost(Call call)
+{
+    if (is_silent(call))
+        return false;
+    if (pending && !is_asynchronous(call))
+        sticky = pending;
+    return pending;
+}
+
+void note_fault(Call call, Reply *reply)
+{
+    if (!is_sticky(reply->status))
+        return;
+    pending = reply->status;
+    if (is_asynchronous(call))
+        reply->status = cudaSuccess;
+    else
+        sticky = pending;
 }
 
 } // namespace
@@ -190,13 +241,14 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     take_turn();
     if (!owner)
         give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
-    Reply reply = {sticky, {}};
+    Reply reply = {};
     if (owner != getpid())
         reply.status = cudaErrorInitializationError; // as CUDA after a fork: the child has no context
-    else if (!sticky)
+    else if (is_lost(call))
+        reply.status = sticky;
+    else
         reply = exchange(socket_fd, call, words, n_words, payload, room);
-    if (is_sticky(reply.status))
-        sticky = reply.status;
+    note_fault(call, &reply);
     give_turn();
     if (after_wait && is_wait(call) && !reply.status)
         after_wait();
@@ -247,9 +299,20 @@ void called_from(const void *place) { launch_place = place; }
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
-cudaError_t result(cudaError_t error)
+bool is_context_lost() { return sticky; }
+
+cudaError_t reset_context()
 {
-    if (error)
+    Turn turn;
+    sticky = pending = last = cudaSuccess;
+    return ask(Call::reset).status;
+}
+
+cudaError_t result(cudaError_t error) { return noted(sticky ? sticky : error); }
+
+cudaError_t noted(cudaError_t error)
+{
+    if (error && error != cudaErrorNotReady) // which CUDA does not count as an error
         last = error;
     return error;
 }
@@ -258,8 +321,8 @@ cudaError_t result(cudaError_t error)
 
 extern "C" cudaError_t cudaGetLastError()
 {
-    const cudaError_t found = gpuprof::last;
-    gpuprof::last = gpuprof::sticky;
+    const cudaError_t found = cudaPeekAtLastError();
+    gpuprof::last = cudaSuccess;
     return found;
 }
-extern "C" cudaError_t cudaPeekAtLastError() { return gpuprof::last; }
+extern "C" cudaError_t cudaPeekAtLastError() { return gpuprof::sticky ? gpuprof::sticky : gpuprof::last; }

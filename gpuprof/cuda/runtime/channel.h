@@ -77,8 +77,13 @@ extern void (*after_wait)();
 // The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 
-// Keeps the error for cudaGetLastError, and gives it back.
+// The context is new: no fault is known any more.
+cudaError_t reset_context();
+bool is_context_lost();
+
+// What a call ends with: kept for cudaGetLastError, and given back. Of a call that needs a context: a lost one's error.
 cudaError_t result(cudaError_t error);
+cudaError_t noted(cudaError_t error); // of one that needs none
 
 // What a function of the API gives that does nothing here, whose arguments are right or not.
 inline cudaError_t result_if(bool is_right) { return result(is_right ? cudaSuccess : cudaErrorInvalidValue); }

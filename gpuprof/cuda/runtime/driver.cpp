@@ -135,10 +135,14 @@ CUresult fill_words(CUdeviceptr p, unsigned value, unsigned element_nbytes, size
     if (p % element_nbytes)
         return CUDA_ERROR_INVALID_VALUE;
     const unsigned byte = value & 0xff;
-    if (element_nbytes == 1 || captured_by(stream))
-        return element_nbytes == 1 ? as(result(fill(pointer(p), (int)byte, n, stream))) : CUDA_ERROR_NOT_SUPPORTED;
+    if (element_nbytes == 1)
+        return as(result(fill(pointer(p), (int)byte, n, stream)));
     if (!n)
         return CUDA_SUCCESS;
+    Graph *graph;
+    const cudaError_t status = enter(stream, &graph);
+    if (status || graph)
+        return as(result(status ? status : add_fill(graph, stream, pointer(p), value, element_nbytes, n * element_nbytes)));
     return as(result(ask(Call::fill_words, p, n * element_nbytes, value, element_nbytes, 0, 1, number(stream)).status));
 }
 

@@ -43,35 +43,6 @@ struct CUgraph_st {
 namespace gpuprof {
 namespace {
 
-typedef CUgraphNode_st Node;
-
-thread_local char here; // its address distinguishes threads
-
-// A stream that is captured. `tail`: what its next node waits for.
-struct Captured {
-    cudaStream_t stream;
-    Graph *graph;
-    List<Node *> tail;
-    bool is_origin;
-    cudaStreamCaptureMode mode;
-    const char *thread; // that began it
-};
-struct Noted { // an event of a captured stream
-    cudaEvent_t event;
-    Graph *graph;
-    List<Node *> tail;
-};
-List<Captured> captured; // with `noted`, of all threads: looked at in a Turn
-List<Noted> noted;
-
-Captured *capture_of(cudaStream_t stream)
-{
-    for (Captured &each : captured)
-        if (each.stream == stream)
-            return &each;
-    return nullptr;
-}
-
 Node *new_node(Graph *graph, cudaGraphNodeType type)
 {
     Node *node = (Node *)calloc(1, sizeof *node);
@@ -85,27 +56,12 @@ Node *next_of(Graph *graph, cudaStream_t stream, cudaGraphNodeType type)
 {
     Node *node = new_node(graph, type);
     Turn turn;
-    Captured *there = capture_of(stream);
-    node->before.add_all(there->tail);
-    there->tail.clear();
-    there->tail.add(node);
+    List<Node *> *tail = tail_of(stream);
+    node->before.add_all(*tail);
+    tail->clear();
+    tail->add(node);
     return node;
 }
-
-void destroy(Graph *graph)
-{
-    for (Node *node : graph->nodes) {
-        discard(&node->launch);
-        node->before.clear();
-        if (node->child)
-            destroy(node->child);
-        free(node);
-    }
-    graph->nodes.clear();
-    free(graph);
-}
-
-Graph *new_graph() { return (Graph *)calloc(1, sizeof(Graph)); }
 
 Launch copy_of(const Launch &launch)
 {
@@ -133,18 +89,6 @@ Graph *copy_of(Graph *graph)
         for (Node *before : node->before)
             node->twin->before.add(before->twin);
     return made;
-}
-
-// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
-bool reaches(const List<Node *> &from, Node *wanted)
-{
-    List<Node *> seen = {};
-    seen.add_all(from);
-    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
-        seen.add_all(seen[i]->before);
-    const bool is_there = seen.has(wanted);
-    seen.clear();
-    return is_there;
 }
 
 // Each node after those that it waits for. False: they wait for each other.
@@ -349,38 +293,9 @@ cudaError_t destroy(CUgraphExec_st *exec)
     exec->plan.streams.clear();
     exec->plan.events.clear();
     exec->plan.stream_of.clear();
-    destroy(exec->graph);
+    free_graph(exec->graph);
     free(exec);
     return status;
-}
-
-cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *made)
-{
-    Turn turn;
-    Captured *origin = capture_of(stream);
-    *made = nullptr;
-    if (!origin || !origin->is_origin)
-        return cudaErrorIllegalState;
-    Graph *graph = origin->graph;
-    bool is_joined = true;
-    for (const Captured &each : captured)
-        for (Node *node : each.tail)
-            is_joined = is_joined && (each.graph != graph || reaches(capture_of(stream)->tail, node));
-    for (size_t i = captured.n; i-- > 0;)
-        if (captured[i].graph == graph) {
-            captured[i].tail.clear();
-            captured.drop(i);
-        }
-    for (size_t i = noted.n; i-- > 0;)
-        if (noted[i].graph == graph) {
-            noted[i].tail.clear();
-            noted.drop(i);
-        }
-    if (is_joined)
-        *made = graph;
-    else
-        destroy(graph);
-    return is_joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
 }
 
 bool is_alike(Graph *a, Graph *b)
@@ -408,19 +323,31 @@ template <typename T> cudaError_t give_list(const List<T> &from, T *to, size_t *
 
 } // namespace
 
-Graph *captured_by(cudaStream_t stream)
+void free_graph(Graph *graph)
 {
-    Turn turn;
-    Captured *there = capture_of(stream);
-    return there ? there->graph : nullptr;
+    for (Node *node : graph->nodes) {
+        discard(&node->launch);
+        node->before.clear();
+        if (node->child)
+            free_graph(node->child);
+        free(node);
+    }
+    graph->nodes.clear();
+    free(graph);
 }
-bool is_waiting_refused()
+
+Graph *new_graph() { return (Graph *)calloc(1, sizeof(Graph)); }
+
+// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
+bool reaches(const List<Node *> &from, Node *wanted)
 {
-    Turn turn;
-    for (const Captured &each : captured)
-        if (each.mode == cudaStreamCaptureModeGlobal || (each.mode == cudaStreamCaptureModeThreadLocal && each.thread == &here))
-            return true;
-    return false;
+    List<Node *> seen = {};
+    seen.add_all(from);
+    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
+        seen.add_all(seen[i]->before);
+    const bool is_there = seen.has(wanted);
+    seen.clear();
+    return is_there;
 }
 
 cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
@@ -429,9 +356,9 @@ cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *fr
     node->copy = {{(char *)to, 0, 0}, {(char *)from, 0, 0}, {nbytes, 1, 1}, kind};
     return cudaSuccess;
 }
-cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes)
+cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, unsigned value, unsigned element_nbytes, size_t nbytes)
 {
-    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {{(char *)p, 0, 0}, {nbytes, 1, 1}, (unsigned char)value, 1};
+    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {{(char *)p, 0, 0}, {nbytes, 1, 1}, value, element_nbytes};
     return cudaSuccess;
 }
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
@@ -444,59 +371,16 @@ cudaError_t add_host(Graph *graph, cudaStream_t stream, cudaHostFn_t function, v
     next_of(graph, stream, cudaGraphNodeTypeHost)->host = {function, data};
     return cudaSuccess;
 }
-void note_event(cudaEvent_t event, cudaStream_t stream)
-{
-    Turn turn;
-    Captured *there = capture_of(stream);
-    for (size_t i = noted.n; i-- > 0;)
-        if (noted[i].event == event) {
-            noted[i].tail.clear();
-            noted.drop(i);
-        }
-    Noted made = {event, there->graph, {}};
-    made.tail.add_all(there->tail);
-    noted.add(made);
-}
-bool waits_for_captured(cudaStream_t stream, cudaEvent_t event)
-{
-    Turn turn;
-    for (const Noted &each : noted)
-        if (each.event == event) {
-            if (!capture_of(stream))
-                captured.add({stream, each.graph, {}, false, cudaStreamCaptureModeRelaxed, &here});
-            capture_of(stream)->tail.add_all(each.tail);
-            return true;
-        }
-    return false;
-}
-
 } // namespace gpuprof
 
 using namespace gpuprof;
 
 extern "C" {
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
-{
-    Turn turn;
-    if ((unsigned long long)stream <= 1) // the legacy default stream
-        return result(cudaErrorStreamCaptureUnsupported);
-    if (capture_of(stream))
-        return result(cudaErrorIllegalState);
-    captured.add({stream, new_graph(), {}, true, mode, &here});
-    return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return result(end_capture(stream, graph)); }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
-{
-    *status = captured_by(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int)
 {
     *graph = new_graph();
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 {
@@ -507,7 +391,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (graph)
-        destroy(graph);
+        free_graph(graph);
     return result_if(graph);
 }
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaKernelNodeParams *how)
@@ -535,7 +419,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, con
                      {(char *)from.ptr + of.z * from_slice + of.y * from.pitch + of.x, from.pitch, from_slice},
                      {how->extent.width, how->extent.height, how->extent.depth},
                      how->kind};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, void *to, const void *from,
                                      size_t nbytes, cudaMemcpyKind kind)
@@ -543,7 +427,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, c
     if (!add_node(node, graph, before, n, cudaGraphNodeTypeMemcpy))
         return result(cudaErrorInvalidValue);
     (*node)->copy = {{(char *)to, 0, 0}, {(char *)from, 0, 0}, {nbytes, 1, 1}, kind};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaMemsetParams *how)
 {
@@ -553,21 +437,21 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
     const size_t pitch = how->height > 1 ? how->pitch : how->width * element;
     const unsigned value = element == 4 ? how->value : how->value & ((1u << 8 * element) - 1);
     (*node)->fill = {{(char *)how->dst, pitch, 0}, {how->width * element, how->height, 1}, value, element};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaHostNodeParams *how)
 {
     if (!how || !how->fn || !add_node(node, graph, before, n, cudaGraphNodeTypeHost))
         return result(cudaErrorInvalidValue);
     (*node)->host = {how->fn, how->userData};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaGraph_t child)
 {
     if (!child || !sort(child) || !add_node(node, graph, before, n, cudaGraphNodeTypeGraph))
         return result(cudaErrorInvalidValue);
     (*node)->child = copy_of(child);
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n)
 {
@@ -611,7 +495,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
     give_list(seconds, to, n);
     firsts.clear();
     seconds.clear();
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type)
 {
@@ -661,9 +545,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
     Graph *made = copy_of(graph);
     for (size_t i = 0; i < made->nodes.n; ++i)
         made->nodes[i]->number = i;
-    destroy(exec->graph);
+    free_graph(exec->graph);
     exec->graph = made;
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return result(exec ? destroy(exec) : cudaErrorInvalidValue); }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return result_if(exec); }
@@ -671,9 +555,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
-    if (captured_by(stream)) {
-        next_of(captured_by(stream), stream, cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
-        return cudaSuccess;
+    Graph *graph;
+    if (const cudaError_t status = enter(stream, &graph))
+        return result(status);
+    if (graph) {
+        next_of(graph, stream, cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
+        return result(cudaSuccess);
     }
     OneCall whole;
     return result(run(exec, stream));

@@ -42,9 +42,11 @@ void discard(Launch *launch)
 
 cudaError_t launch_now(Launch *launch, cudaStream_t stream)
 {
-    if (Graph *graph = captured_by(stream))
+    Graph *graph;
+    cudaError_t status = enter(stream, &graph);
+    if (!status && graph)
         return add_launch(graph, stream, *launch);
-    const cudaError_t status = start(*launch, stream);
+    status = status ? status : start(*launch, stream);
     discard(launch);
     return status;
 }
@@ -108,6 +110,17 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *stub, void **ar
     return status ? status : launch_now(&made, config->stream);
 }
 
+cudaError_t set_attribute(const Kernel &kernel, cudaFuncAttribute attribute, int value)
+{
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize: return ask(Call::shared_limit, kernel.function, (long long)value).status;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        return value >= cudaSharedmemCarveoutDefault && value <= cudaSharedmemCarveoutMaxShared ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed: return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+}
+
 } // namespace
 
 extern "C" {
@@ -167,9 +180,7 @@ cudaError_t cudaFuncSetAttribute(const void *stub, cudaFuncAttribute attribute, 
 {
     cudaError_t status;
     const Kernel *kernel = kernel_of(stub, &status);
-    if (kernel && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
-        status = ask(Call::shared_limit, kernel->function, (long long)value).status;
-    return result(status);
+    return result(kernel ? set_attribute(*kernel, attribute, value) : status);
 }
 cudaError_t cudaFuncSetCacheConfig(const void *stub, cudaFuncCache)
 {

@@ -105,10 +105,10 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaReso
         return result(cudaErrorNotSupported);
     return result(how ? make(texture, resource, *how, false) : cudaErrorInvalidValue);
 }
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) { return cudaSuccess; }
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) { return result(cudaSuccess); }
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource)
 {
     return result(make(surface, resource, {}, true));
 }
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) { return cudaSuccess; }
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) { return result(cudaSuccess); }
 }

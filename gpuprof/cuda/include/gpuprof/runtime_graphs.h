@@ -37,6 +37,9 @@ struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
 };
+struct cudaGraphEdgeData { // all zeros: the usual edge
+    unsigned char from_port, to_port, type, reserved[5];
+};
 struct cudaGraphExecUpdateResultInfo {
     enum cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
@@ -46,6 +49,13 @@ extern "C" {
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **tail,
+                                     const struct cudaGraphEdgeData **edges, size_t *n_tail);
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **tail,
+                                        size_t *n_tail);
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
@@ -72,6 +82,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 }
 
 #ifndef GPUPROF_RUNTIME
+GPUPROF_FACE cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id = nullptr,
+                                                  cudaGraph_t *graph = nullptr, const cudaGraphNode_t **tail = nullptr)
+{
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, tail, nullptr, nullptr);
+}
 GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0)
 {
     return cudaGraphInstantiateWithFlags(exec, graph, flags);
