@@ -15,16 +15,18 @@ MEMORY_ALLOCATION = 2
 INVALID_CONFIGURATION = 9
 INVALID_SYMBOL = 13
 INVALID_DEVICE_FUNCTION = 98
+NO_KERNEL_IMAGE = 209
 INVALID_RESOURCE_HANDLE = 400
 LAUNCH_OUT_OF_RESOURCES = 701
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
+NOT_SUPPORTED = 801
 INVALID_CLUSTER_SIZE = 912
 UNKNOWN = 999
 
 # The first class that an error belongs to gives its number.
 NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (DeviceMemoryError, INVALID_VALUE),
-    (CompileError, 209),
+    (CompileError, NO_KERNEL_IMAGE),
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )

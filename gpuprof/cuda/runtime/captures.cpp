@@ -56,6 +56,15 @@ Event *find(cudaEvent_t event)
     return handle && handle <= events.n && events[handle - 1].is_there ? &events[handle - 1] : nullptr;
 }
 
+// What was recorded last.
+void note(Event *event, unsigned long long capture, const List<Node *> &tail)
+{
+    event->is_recorded = true;
+    event->capture = capture;
+    event->tail.clear();
+    event->tail.add_all(tail);
+}
+
 cudaError_t invalidate(Capture *capture, cudaError_t error)
 {
     capture->is_valid = false;
@@ -252,7 +261,7 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *made)
                                                     : cudaErrorStreamCaptureUnjoined;
     end(capture);
     if (status)
-        free_graph(graph);
+        destroy(graph);
     else
         *made = graph;
     return status;
@@ -266,7 +275,7 @@ void leave_captures(cudaStream_t stream)
         return;
     Capture *capture = there->of;
     if (capture->origin == stream) { // nobody could end it
-        free_graph(capture->graph);
+        destroy(capture->graph);
         end(capture);
         return;
     }
@@ -299,17 +308,21 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream)
     if (!there)
         return cudaErrorInvalidResourceHandle;
     Graph *graph;
-    cudaError_t status = enter(stream, &graph);
-    if (!status && !graph)
-        status = ask(Call::record, (unsigned long long)event, number(stream)).status;
-    if (status)
-        return status;
-    there->is_recorded = true;
-    there->capture = graph ? find(stream)->of->id : 0;
-    there->tail.clear();
-    if (graph)
-        there->tail.add_all(find(stream)->tail);
+    const cudaError_t status = enter(stream, &graph);
+    if (status || !graph)
+        return status ? status : record_now(event, stream);
+    const Captured *in = find(stream);
+    note(there, in->of->id, in->tail);
     return cudaSuccess;
+}
+cudaError_t record_now(cudaEvent_t event, cudaStream_t stream)
+{
+    Turn turn;
+    const cudaError_t status = ask(Call::record, (unsigned long long)event, number(stream)).status;
+    Event *there = find(event); // null: it is one of a graph's own
+    if (!status && there)
+        note(there, 0, {});
+    return status;
 }
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event)
 {

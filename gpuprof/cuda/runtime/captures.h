@@ -37,6 +37,7 @@ void leave_captures(cudaStream_t stream); // it is destroyed
 void add_event(cudaEvent_t event, unsigned flags);
 cudaError_t drop_event(cudaEvent_t event);
 cudaError_t record(cudaEvent_t event, cudaStream_t stream);
+cudaError_t record_now(cudaEvent_t event, cudaStream_t stream); // of a stream that is not captured
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event);
 cudaError_t check_timed(cudaEvent_t event); // whether it has a time
 

@@ -133,7 +133,7 @@ Place place_of_call(Call call)
         frame = (void **)frame[0];
         place = {frame[1], place.caller};
     }
-    if (launch_place && call == Call::launch) {
+    if (launch_place && (call == Call::launch || call == Call::not_launched)) {
         place.caller = launch_place;
         launch_place = nullptr;
     }
@@ -157,7 +157,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     if (is_wait(call) || call == Call::launch)
         fflush(stdout); // what kernels print comes after it
     Place place = {};
-    if (!n_open || call == Call::begin_call)
+    if (!n_open || call == Call::begin_call || call == Call::not_supported)
         place = place_of_call(call);
     const unsigned long long function = place.function ? (unsigned long long)((const char *)place.function - __start_gpuprof_text) : 0;
     Head head = {(int)call, n_words, payload.nbytes, (unsigned long long)place.caller, function, host_clock(), number_of_thread(), n_open > 0};
@@ -179,6 +179,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
 
 void take_turn() { pthread_mutex_lock(&turn); }
 void give_turn() { pthread_mutex_unlock(&turn); }
+
+bool has_unseen = false; // a launch's error that the program has not asked for
 
 // "To continue using CUDA, the process must be terminated", as driver_types.h says of each of these.
 bool is_sticky(cudaError_t error)
@@ -209,8 +211,21 @@ bool is_asynchronous(Call call)
 // What needs no context: the library asks it for itself.
 bool is_silent(Call call)
 {
-    return call == Call::module || call == Call::function || call == Call::variable || call == Call::properties || call == Call::begin_call ||
-           call == Call::end_call || call == Call::begin_task || call == Call::end_task;
+    switch (call) {
+    case Call::module:
+    case Call::function:
+    case Call::variable:
+    case Call::properties:
+    case Call::begin_call:
+    case Call::end_call:
+    case Call::begin_task:
+    case Call::end_task:
+    case Call::not_launched:
+    case Call::not_supported:
+    case Call::error_seen:
+    case Call::lack: return true;
+    default: return false;
+    }
 }
 
 // A message that a lost context cannot serve. The first that waits for the device meets its fault.
@@ -250,12 +265,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
         reply = exchange(socket_fd, call, words, n_words, payload, room);
     note_fault(call, &reply);
     give_turn();
-    if (after_wait && is_wait(call) && !reply.status)
-        after_wait();
     return reply;
 }
-
-void (*after_wait)() = nullptr;
 
 OneCall::OneCall()
 {
@@ -297,7 +308,20 @@ TheirTurn::~TheirTurn()
 
 void called_from(const void *place) { launch_place = place; }
 
+void not_launched(const char *symbol)
+{
+    const bool is_unchecked = launch_place; // what cudaLaunchKernel gives back is the program's to check
+    has_unseen |= is_unchecked;
+    ask_with(text(symbol), nullptr, Call::not_launched, is_unchecked);
+}
+
 Payload text(const char *s) { return {s, strlen(s)}; }
+
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
 
 bool is_context_lost() { return sticky; }
 
@@ -314,15 +338,30 @@ cudaError_t noted(cudaError_t error)
 {
     if (error && error != cudaErrorNotReady) // which CUDA does not count as an error
         last = error;
+    if (error == cudaErrorNotSupported)
+        ask(Call::not_supported);
     return error;
+}
+
+void see_error()
+{
+    if (!has_unseen || !last)
+        return;
+    has_unseen = false;
+    ask(Call::error_seen);
 }
 
 } // namespace gpuprof
 
 extern "C" cudaError_t cudaGetLastError()
 {
-    const cudaError_t found = cudaPeekAtLastError();
+    gpuprof::see_error();
+    const cudaError_t found = gpuprof::sticky ? gpuprof::sticky : gpuprof::last;
     gpuprof::last = cudaSuccess;
     return found;
 }
-extern "C" cudaError_t cudaPeekAtLastError() { return gpuprof::sticky ? gpuprof::sticky : gpuprof::last; }
+extern "C" cudaError_t cudaPeekAtLastError()
+{
+    gpuprof::see_error();
+    return gpuprof::sticky ? gpuprof::sticky : gpuprof::last;
+}

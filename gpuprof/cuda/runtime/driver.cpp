@@ -3,7 +3,7 @@
 #include "gpuprof/driver.h"
 #include "launches.h"
 #include "graphs.h"
-#include "open_memory.h"
+#include "registered.h"
 #include "pools.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 namespace gpuprof {
 
 Graph *new_graph();
-void free_graph(Graph *graph);
+void destroy(Graph *graph);
 bool reaches(const List<Node *> &from, Node *wanted); // going from nodes to those that they wait for
 
 // Of a captured stream.
