@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.compile import cache, cccl, toolchain
+from gpuprof.compile import absent, cache, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.includes import included_files
@@ -179,7 +179,7 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
             done = run([*command[:-1], *linked_flags(0), "-"])
         if done.code:
             messages = diagnostics_of(done)
-            raise CompileError(f"{path} does not compile{cccl.hint_for(messages)}", messages)
+            raise CompileError(f"{path} does not compile{absent.hint_for(messages)}", messages)
         return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )

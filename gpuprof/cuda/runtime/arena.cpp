@@ -1,5 +1,6 @@
 #include "arena.h"
 #include "captures.h"
+#include "contexts.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -31,8 +32,12 @@ struct Allocation {
     char *start;
     size_t nbytes;
     Kind kind;
+    const void *context;
+    unsigned long long number;
+    bool is_mapped;
     Allocation *next;
 };
+unsigned long long n_allocations = 0;
 
 char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
@@ -136,6 +141,37 @@ bool is_device(const void *address) { return (char *)address >= base && (char *)
 
 namespace {
 
+void add(char *start, size_t nbytes, Kind kind, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation *one = (Allocation *)malloc(sizeof *one);
+    *one = {start, nbytes, kind, current_context(), ++n_allocations, is_mapped, live};
+    live = one;
+    pthread_mutex_unlock(&lock);
+}
+
+// Null: none begins there.
+Allocation *taken_out(const void *start, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation **at = &live;
+    while (*at && ((*at)->start != start || (*at)->is_mapped != is_mapped))
+        at = &(*at)->next;
+    Allocation *one = *at;
+    if (one)
+        *at = one->next;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+} // namespace
+
+void add_mapped(char *start, size_t nbytes) { add(start, nbytes, device_memory, true); }
+void drop_mapped(const char *start) { free(taken_out(start, true)); }
+
+
+namespace {
+
 cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
 {
     const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
@@ -144,11 +180,7 @@ cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
     char *start = (char *)reply.words[allocate_gives::address];
     if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
         return cudaErrorMemoryAllocation;
-    pthread_mutex_lock(&lock);
-    Allocation *one = (Allocation *)malloc(sizeof *one);
-    *one = {start, nbytes, kind, live};
-    live = one;
-    pthread_mutex_unlock(&lock);
+    add(start, nbytes, kind, false);
     *p = start;
     return cudaSuccess;
 }
@@ -158,14 +190,7 @@ template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    Allocation **at = &live;
-    while (*at && (*at)->start != p)
-        at = &(*at)->next;
-    Allocation *one = *at;
-    if (one)
-        *at = one->next;
-    pthread_mutex_unlock(&lock);
+    Allocation *one = taken_out(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
@@ -214,16 +239,24 @@ cudaError_t release_later(void *p, cudaStream_t stream)
     return release_by(p, [=] { return ask(Call::free_later, p, number(stream)); });
 }
 
-Kind kind_of(const void *address, const void **start)
+bool allocation_of(const void *address, Range *found)
 {
     pthread_mutex_lock(&lock);
     const Allocation *one = live;
     while (one && !((char *)address >= one->start && (char *)address < one->start + one->nbytes))
         one = one->next;
-    *start = one ? one->start : nullptr;
-    const Kind kind = one ? one->kind : device_memory;
+    if (one)
+        *found = {one->start, one->nbytes, one->kind, one->context, one->number};
     pthread_mutex_unlock(&lock);
-    return kind;
+    return one;
+}
+
+Kind kind_of(const void *address, const void **start)
+{
+    Range found = {nullptr, 0, device_memory, nullptr, 0};
+    allocation_of(address, &found);
+    *start = found.start;
+    return found.kind;
 }
 
 } // namespace gpuprof

@@ -21,4 +21,17 @@ cudaError_t release_pinned(void *p);
 cudaError_t release_later(void *p, cudaStream_t stream); // once what was asked of the stream is done
 Kind kind_of(const void *address, const void **start); // `start` null: no allocation
 
+struct Range {
+    char *start;
+    size_t nbytes;
+    Kind kind;
+    const void *context; // that was current when it was allocated
+    unsigned long long number;
+};
+bool allocation_of(const void *address, Range *found);
+
+// Memory that is mapped at a reserved address: cudaFree does not free it.
+void add_mapped(char *start, size_t nbytes);
+void drop_mapped(const char *start);
+
 } // namespace gpuprof

@@ -317,6 +317,11 @@ void not_launched(const char *symbol)
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+thread_local int n_driver_calls = 0;
+
+DriverCall::DriverCall() { ++n_driver_calls; }
+DriverCall::~DriverCall() { --n_driver_calls; }
+
 cudaError_t not_supported(const char *what)
 {
     const Reply reply = ask_with(text(what), nullptr, Call::lack);
@@ -336,8 +341,16 @@ cudaError_t result(cudaError_t error) { return noted(sticky ? sticky : error); }
 
 cudaError_t noted(cudaError_t error)
 {
+    if (n_driver_calls)
+        return error;
+    note_runtime_call();
     if (error && error != cudaErrorNotReady) // which CUDA does not count as an error
         last = error;
+    return told(error);
+}
+
+cudaError_t told(cudaError_t error)
+{
     if (error == cudaErrorNotSupported)
         ask(Call::not_supported);
     return error;

@@ -93,7 +93,7 @@ cudaError_t fill(void *p, int value, size_t nbytes, cudaStream_t stream)
     Graph *graph;
     const cudaError_t status = enter(stream, &graph);
     if (status || graph)
-        return status ? status : add_fill(graph, stream, p, (unsigned char)value, 1, nbytes);
+        return status ? status : add_fill(graph, stream, p, value, nbytes);
     return ask(Call::fill, p, nbytes, (unsigned char)value, number(stream)).status;
 }
 

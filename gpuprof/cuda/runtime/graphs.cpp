@@ -367,10 +367,15 @@ cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *fr
     set_flat_copy(node, to, from, nbytes, kind);
     return cudaSuccess;
 }
-cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, unsigned value, unsigned element_nbytes, size_t nbytes)
+cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes)
 {
-    const cudaMemsetParams how = {p, 0, value, element_nbytes, nbytes / element_nbytes, 1};
+    const cudaMemsetParams how = {p, 0, (unsigned char)value, 1, nbytes, 1};
     return set_fill(next_of(graph, stream, cudaGraphNodeTypeMemset), &how);
+}
+cudaError_t add_fill_words(Graph *graph, cudaStream_t stream, Side side, Box box, unsigned value, unsigned element_nbytes)
+{
+    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {side, box, value, element_nbytes};
+    return cudaSuccess;
 }
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
 {
