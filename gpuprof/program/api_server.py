@@ -111,6 +111,7 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "reset": self._reset,
             "refuse": self._refuse,
             "lack": self._lack,
             "begin_call": self._begin_call,
@@ -242,6 +243,10 @@ class ApiServer:
         self._whole = None
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
+        return (), b""
+
+    def _reset(self, payload: bytes):
+        self.fault = None
         return (), b""
 
     def _properties(self, payload: bytes):
