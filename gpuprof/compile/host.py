@@ -57,7 +57,7 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
         host=(*common, "-g1", "-gdwarf-4"),  # only lines, as program/line_table.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
-            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),
+            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-include", str(PRELUDE),
         ),
         library=(*common, "-x", "c++", *_RUNTIME),
         shared=(
