@@ -96,6 +96,10 @@ class ContextLost(GpuprofError):
         self.diagnostics = str(fault)
 
 
+class NotLaunched(GpuprofError):
+    """A program has launched a kernel whose code cannot be loaded, and has not requested the error."""
+
+
 class WrongResult(GpuprofError):
     """A kernel computed something else than it should have: an array differs from its expected values."""
 

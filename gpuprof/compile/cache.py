@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from threading import get_native_id
 
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
@@ -22,12 +23,12 @@ from gpuprof.errors import UsageError
 from gpuprof.isa import facts
 
 _MOST_ENTRIES = 500
-_NEW = ".new-"  # and the number of the process that writes it
+_NEW = ".new-"  # and the numbers of the process and the thread that write it
 _EPOCH = "SOURCE_DATE_EPOCH"
 # Variables that change what clang, nvcc, or nvcc's host compiler make of the same text and flags.
 _VARIABLES = (
     "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-    "NVCC_CCBIN", _EPOCH,
+    "NVCC_CCBIN", "LIBRARY_PATH", _EPOCH,
 )  # fmt: skip
 
 
@@ -85,6 +86,20 @@ def load(key: str) -> PtxModule | None:
     return PtxModule.from_dict(entry["module"])
 
 
+def values(key: str) -> dict | None:
+    """The values stored under a key by `store_values`, if they are whole."""
+    try:
+        return json.loads(read_input(folder() / key, CACHED))
+    except (OSError, UsageError, ValueError):
+        return None
+
+
+def store_values(key: str, new: dict) -> None:
+    """Stores plain values. A cache that cannot be written is only slower, so nothing is raised."""
+    with contextlib.suppress(OSError):
+        _write(folder() / key, json.dumps(new).encode())
+
+
 def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
     """Writes an entry. A cache that cannot be written (no home, a full disk) is only slower, so nothing is raised."""
     payload = json.dumps(
@@ -97,7 +112,7 @@ def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    new = path.with_name(f"{_NEW}{os.getpid()}")
+    new = path.with_name(f"{_NEW}{os.getpid()}-{get_native_id()}")
     try:
         new.write_bytes(data)
         os.replace(new, path)  # readers see the old entry or the new one, never half
@@ -108,7 +123,7 @@ def _write(path: Path, data: bytes) -> None:
 def _prune(entries: Path) -> None:
     """Removes the oldest entries beyond the limit, and unfinished ones of killed processes."""
     for path in entries.glob(f"{_NEW}*"):
-        if not is_running(int(path.name.removeprefix(_NEW))):
+        if not is_running(int(path.name.removeprefix(_NEW).partition("-")[0])):
             path.unlink(missing_ok=True)
     oldest_first = sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime)
     for path in oldest_first[:-_MOST_ENTRIES]:

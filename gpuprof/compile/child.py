@@ -2,6 +2,8 @@
 
 Standard input, output and errors are temporary files: the limit on a file's size holds for them as for what a compiler
 writes elsewhere. The child leads a process group of its own, and the whole group ends with it: nvcc starts others.
+
+Threads may run compilers at the same time (`compilers`).
 """
 
 import os
@@ -9,8 +11,10 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 from gpuprof.base.processes import ending_with_this
@@ -50,6 +54,9 @@ shift 3
 exec "$@"
 """
 FILE_BLOCK_NBYTES = 512  # the unit of `ulimit -f`; bash's is twice that
+END_SECONDS = 0.02  # between two looks at whether all compilers have ended
+
+_running: set[subprocess.Popen] = set()
 
 
 class Ended(NamedTuple):
@@ -111,19 +118,48 @@ def _run(command: list[str], seconds: int, files: tuple[BinaryIO, ...], env: dic
     child = subprocess.Popen(
         command, stdin=read, stdout=out, stderr=errors, env=env, process_group=0, preexec_fn=ending_with_this()
     )
+    _running.add(child)
     try:
         return child.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
     finally:  # Ctrl-C, too
         _end_group(child)
+        _running.discard(child)
+
+
+@contextmanager
+def compilers() -> Iterator[Callable[..., Future]]:
+    """Gives a function that starts work on a thread of its own: `start(function, *arguments)`. An error in the block,
+    or a signal, ends the compilers that run there.
+    """
+    started: list[Future] = []
+    with ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="compiler") as pool:
+
+        def start(function: Callable, *arguments, **named) -> Future:
+            started.append(pool.submit(function, *arguments, **named))
+            return started[-1]
+
+        try:
+            yield start
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(each.done() for each in started):  # one may start another compiler first
+                for child in tuple(_running):
+                    _kill_group(child)
+                time.sleep(END_SECONDS)
+            raise
 
 
 def _end_group(child: subprocess.Popen) -> None:
     """Ends whatever the child has started and left."""
+    _kill_group(child)
+    child.wait()
+
+
+def _kill_group(child: subprocess.Popen) -> None:
     with suppress(ProcessLookupError, PermissionError):  # none is left (macOS says so by EPERM)
         os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
 
 
 def _content(file: BinaryIO, most_nbytes: int) -> bytes:

@@ -27,7 +27,7 @@ from gpuprof.compile.source import (
     split_defines,
     with_instances,
 )
-from gpuprof.compile.toolchain import Toolchain
+from gpuprof.compile.toolchain import OURS, Headers, Toolchain
 from gpuprof.errors import CompileError
 from gpuprof.isa.facts import Facts
 from gpuprof.isa.gpubin.layout import from_plain
@@ -50,7 +50,7 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
-    cccl_release: str = "",
+    headers: Headers = OURS,
     for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
@@ -58,10 +58,11 @@ def compile_cuda(
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's. cccl_release: as in `cccl.find`. for_debugger: the PTX says where variables are.
+    ziglang wheel's. for_debugger: the PTX says where variables are.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
-    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(clang, cccl_release), for_debugger)
+    tools = toolchain.find(clang, headers)
+    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
     return _compiled([_unit(str(path), how, instantiate)], how, instantiate)
 
 
@@ -73,7 +74,7 @@ def compile_linked(
     defines: Sequence[str],
     optimize: int,
     standard: str | None,
-    cccl_release: str,
+    headers: Headers,
     for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles .cu files for the device and links them, as `nvcc -rdc=true` does: what one declares as extern, another
@@ -81,7 +82,8 @@ def compile_linked(
 
     Raises what `compile_cuda` raises, and CompileError for what two of them define.
     """
-    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(None, cccl_release), for_debugger)
+    tools = toolchain.find(None, headers)
+    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
     units = [_unit(str(path), how, (), linked_flags(number)) for number, path in enumerate(paths)]
     return _compiled(units, how, ())
 

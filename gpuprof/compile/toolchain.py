@@ -2,22 +2,19 @@
 system.
 """
 
-import importlib.util
 import shutil
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import cache, cccl, undefined
+from gpuprof.compile import cache, cccl, libraries, undefined
 from gpuprof.compile.cccl import Cccl
+from gpuprof.compile.libraries import Libraries
 from gpuprof.cuda import FORWARDING, INCLUDE, PRELUDE
 from gpuprof.errors import CompileError
 
 # The headers under CUDA's names.
 CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING))
-
-# The same host on every machine: the sizes of `long` and the layout of structures come from it.
-_HOST = "x86_64-unknown-linux-musl"
 
 # Of what clang refuses by a warning that is an error, nvcc warns of narrowing, and passes over `register`.
 DIALECT = ("-Wno-register", "-Wno-c++11-narrowing")
@@ -30,32 +27,6 @@ _DEVICE = (
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
 
-# What `python -m ziglang c++ -### x.cpp` defines for its libc++ (0.17), with musl as the C library.
-_LIBCXX = (
-    "_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK",
-    "_LIBCPP_HAS_TERMINAL",
-    "_LIBCPP_HAS_MUSL_LIBC=1", "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS", "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
-    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "_LIBCPP_HAS_FILESYSTEM=1", "_LIBCPP_HAS_RANDOM_DEVICE",
-    "_LIBCPP_HAS_LOCALIZATION",
-    "_LIBCPP_HAS_UNICODE", "_LIBCPP_HAS_WIDE_CHARACTERS", "_LIBCPP_HAS_NO_STD_MODULES",
-    "_LIBCPP_HAS_TIME_ZONE_DATABASE",
-    "_LIBCPP_PSTL_BACKEND_SERIAL", "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
-    "_LIBCPP_HARDENING_MODE_DEFAULT=2",
-    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
-)  # fmt: skip
-
-# Relative to the wheel's lib folder, in the order of search.
-_LIBRARIES = (
-    "libcxx/include",
-    "libcxxabi/include",
-    "include",
-    "libc/include/{machine}-linux-musl",
-    "libc/include/generic-musl",
-    "libc/include/{linux}-linux-any",
-    "libc/include/any-linux-any",
-)
-_LINUX_NAMES = {"x86_64": "x86", "aarch64": "aarch64"}
-
 
 class Toolchain(NamedTuple):
     command: tuple[str, ...]  # how clang is started
@@ -66,26 +37,25 @@ class Toolchain(NamedTuple):
     identity: str
 
 
-def _wheel() -> Path | None:
-    spec = importlib.util.find_spec("ziglang")
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+class Headers(NamedTuple):
+    """Headers of others that a source may include. cccl: of Thrust and CUB, as in `cccl.find`; host: of C and C++, as
+    in `libraries.of_host`.
+    """
+
+    cccl: str = ""
+    host: str = libraries.ZIG
 
 
-def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
-    """Flags for the C and C++ libraries of the wheel's folder `lib`, on a machine of Linux."""
-    flags = ["-nostdinc", "-nostdinc++"]
-    for folder in _LIBRARIES:
-        flags += ["-isystem", str(library / folder.format(machine=machine, linux=_LINUX_NAMES[machine]))]
-    return flags + [f"-D{each}" for each in _LIBCXX]
+OURS = Headers()
 
 
-def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
-    """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers. Thrust and CUB are added where they are installed (`cccl.find`).
+def find(clang: str | None = None, wanted: Headers = OURS) -> Toolchain:
+    """The clang of the ziglang wheel, with headers as `wanted`; or the one the user names, which has its own C and C++
+    library. Thrust and CUB are added where they are installed.
 
     Raises CompileError when there is none.
     """
-    wheel, headers = _wheel(), cccl.find(cccl_release)
+    wheel, headers = libraries.wheel(), cccl.find(wanted.cccl)
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
@@ -99,17 +69,19 @@ def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
         identity = f"{Path(path).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
         names = library_names(None, headers)
         return Toolchain((path,), _flags(None, headers), names, Path(path).name, _identity(identity, headers))
-    name, library = f"ziglang {version('ziglang')}", wheel / "lib"
-    names = library_names(library, headers)
-    return Toolchain((str(wheel / "zig"), "clang"), _flags(library, headers), names, name, _identity(name, headers))
+    name = f"ziglang {version('ziglang')}"
+    library = libraries.of_host(wanted.host) or libraries.of_wheel()
+    names, flags = library_names(library, headers), _flags(library, headers)
+    return Toolchain((str(wheel / "zig"), "clang"), flags, names, name, _identity(name + library.identity, headers))
 
 
-def _flags(library: Path | None, headers: Cccl | None) -> tuple[str, ...]:
+def _flags(library: Libraries | None, headers: Cccl | None) -> tuple[str, ...]:
     ours = (*CUDA_HEADERS, *cccl_flags(headers), "-include", str(PRELUDE))
-    theirs = library_flags(library) if library is not None else []
+    # the sizes of `long` and the layout of structures come from the host
+    target, theirs = (library.triple, library.cxx) if library else (libraries.WHEEL_TRIPLE.format("x86_64"), ())
     # Their place differs from machine to machine; what they are called in a profile must not.
     names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library, headers).items()]
-    return (*_DEVICE, f"--target={_HOST}", *ours, *theirs, *names)
+    return (*_DEVICE, f"--target={target}", *ours, *theirs, *names)
 
 
 def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
@@ -117,11 +89,11 @@ def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
     return ("-isystem", str(headers.folder), "-DCCCL_DISABLE_NVTX") if headers else ()
 
 
-def library_names(library: Path | None, headers: Cccl | None) -> dict[str, str]:
+def library_names(library: Libraries | None, headers: Cccl | None) -> dict[str, str]:
     """The name that stands for a folder of headers in debug info -> the folder."""
     names = {"<gpuprof>": str(INCLUDE)}
     if library is not None:
-        names["<ziglang>"] = str(library)
+        names |= library.names
     if headers is not None:
         names["<cccl>"] = str(headers.folder)
     return names

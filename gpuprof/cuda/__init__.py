@@ -3,7 +3,8 @@
 `include/` has the headers under CUDA's names, and in `include/gpuprof/` what they are made of: the language and its
 built-in variables (`cuda.h`, which is included before every file), device functions (`math_*.h`, `half*.h`, `sync.h`,
 ...), and the host's side, the runtime and driver calls (`runtime*.h`, `driver*.h`). `forwarding.json` has the names
-that only have to exist: clang opens another header (`forward_*.h`) for each of them.
+that only have to exist: clang opens another header (`forward_*.h`) for each of them. `api.csv` has the functions of
+NVIDIA's runtime and driver API, and which of them are here.
 
 `runtime/` is the library of whole programs: it defines the calls that these headers declare, and passes each of them
 on through a channel (`channel.cpp`) to the process that emulates the GPU. `program.calls` declares the protocol; its
@@ -20,3 +21,4 @@ INCLUDE = FOLDER / "include"
 PRELUDE = INCLUDE / "gpuprof" / "cuda.h"
 FORWARDING = FOLDER / "forwarding.json"
 RUNTIME = FOLDER / "runtime"
+API = FOLDER / "api.csv"

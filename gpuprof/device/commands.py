@@ -9,7 +9,7 @@ from typing import TypeAlias
 from gpuprof.base.block_order import linear_block
 from gpuprof.device.graphics_state.draw_state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.images import Image
-from gpuprof.device.module import LoadedModule
+from gpuprof.device.module import LoadedModule, Placed
 from gpuprof.isa.program import Function, Program
 
 HOST = -1  # as the stream of a Wait: the host waits
@@ -96,6 +96,7 @@ class Load:
 
     program: Program
     load_base: int | None = None
+    placed: tuple[Placed, ...] = ()  # variables that have memory already
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Images, to which the handles of textures and surfaces refer.
 
-An image is a view of ordinary global memory. Rows follow each other without padding (hardware tiles them, see
-docs/model.md): texel (layer, z, y, x) of a level is at address + (((layer * depth + z) * height + y) * width + x) *
-texel_nbytes.
+An image is a view of ordinary global memory. Rows follow each other (hardware tiles them, see docs/model.md), without
+padding unless they lie in pitched memory: texel (layer, z, y, x) of a level is at address + ((layer * depth + z) *
+height + y) * row_nbytes + x * texel_nbytes.
 """
 
 from typing import NamedTuple
@@ -53,12 +53,13 @@ class TextureOptions(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The address and extents, in texels, of one mipmap level."""
+    """The address and extents, in texels, of one mipmap level. `pitch_nbytes`: from row to row; 0: no padding."""
 
     address: int
     width: int
     height: int = 1
     depth: int = 1
+    pitch_nbytes: int = 0
 
 
 class Image(NamedTuple):
@@ -83,9 +84,14 @@ class Image(NamedTuple):
         """True when a fetch returns f32 values, which can be filtered."""
         return self.element[0] == "f" or self.read == "normalized"
 
+    def row_nbytes(self, level: int) -> int:
+        """From the start of a level's row to the start of the next."""
+        return self.levels[level].pitch_nbytes or self.levels[level].width * self.texel_nbytes
+
     def level_nbytes(self, level: int) -> int:
-        _, width, height, depth = self.levels[level]
-        return self.layers * depth * height * width * self.texel_nbytes
+        """From its first texel to the end of its last."""
+        _, width, height, depth, _ = self.levels[level]
+        return (self.layers * depth * height - 1) * self.row_nbytes(level) + width * self.texel_nbytes
 
 
 def check_image(image: Image) -> bool:
@@ -97,7 +103,8 @@ def check_image(image: Image) -> bool:
         and image.read in READS
         and 0 < image.layers < MAX_EXTENT
         and 0 < len(image.levels) <= MAX_LEVELS
-        and all(level.address >= 0 and all(0 < extent < MAX_EXTENT for extent in level[1:]) for level in image.levels)
+        and all(level.address >= 0 and all(0 < extent < MAX_EXTENT for extent in level[1:4]) for level in image.levels)
+        and all(image.row_nbytes(n) >= level.width * image.texel_nbytes for n, level in enumerate(image.levels))
     )
 
 

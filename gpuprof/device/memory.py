@@ -168,6 +168,20 @@ class AddressSpace:
             (shadow.undefine if is_undefined else shadow.define)(address, nbytes)
         return allocation
 
+    def name_part(self, address: int, nbytes: int, name: str) -> None:
+        """Makes bytes of an allocation one of their own, with a name; what is before and after them keeps its name.
+        Raises DeviceMemoryError unless one allocation holds them all.
+        """
+        self.check(address, nbytes, "name")
+        index = self._index_at(address)
+        whole, end = self._live[index], address + nbytes
+        before = Allocation(whole.address, address - whole.address, whole.name)
+        after = Allocation(end, whole.end - end, whole.name)
+        parts = [each for each in (before, Allocation(address, nbytes, name), after) if each.nbytes]
+        self._live[index : index + 1] = parts
+        self._new += parts
+        self._bounds = None
+
     def free(self, address: int) -> None:
         """Frees the allocation that starts at `address`. Raises DeviceMemoryError when none does, or no longer."""
         index = self._index_at(address)

@@ -6,7 +6,9 @@ variable in `const`    part of the constant segment; its symbol is its offset th
 function               its symbol is the code address of its first instruction
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,13 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Program, Relocation
 
 ADDRESS_NBYTES = 8
+
+
+class Placed(NamedTuple):
+    """A variable that has memory before its module is loaded: bytes of an allocation."""
+
+    symbol: str
+    address: int
 
 
 @dataclass(eq=False, repr=False)
@@ -46,23 +55,30 @@ class LoadedModule:
         return self.load_base + INSTRUCTION_NBYTES * function.first
 
 
-def load(program: Program, memory: AddressSpace, load_base: int = FIRST_LOAD_BASE) -> LoadedModule:
+def load(
+    program: Program, memory: AddressSpace, load_base: int = FIRST_LOAD_BASE, placed: Sequence[Placed] = ()
+) -> LoadedModule:
     """Puts a program's variables into memory and relocates a copy of its code.
 
     Raises CompileError for a symbol that nothing defines, FileFormatError for a relocation that cannot be applied,
-    DeviceMemoryError when the variables do not fit; memory is then as it was.
+    DeviceMemoryError when the variables do not fit, or `placed` says a place that is none; memory is then as it was.
     """
     assert load_base % PAGE_NBYTES == 0
     before = memory.allocations
     try:
-        return _load(program, memory, load_base)
+        module = _load(program, memory, load_base, dict(placed))
     except GpuprofError:
         for allocation in sorted(set(memory.allocations) - set(before)):
             memory.free(allocation.address)
         raise
+    sizes = {variable.name: variable.nbytes for variable in program.variables}
+    for symbol, address in placed:
+        if sizes.get(symbol):  # the module has it
+            memory.name_part(address, sizes[symbol], symbol)
+    return module
 
 
-def _load(program: Program, memory: AddressSpace, load_base: int) -> LoadedModule:
+def _load(program: Program, memory: AddressSpace, load_base: int, placed: Mapping[str, int]) -> LoadedModule:
     if load_base + INSTRUCTION_NBYTES * len(program.code) > PC_LIMIT:
         raise FileFormatError(
             f"{program.name}: code of {len(program.code)} instructions at 0x{load_base:x} ends above 4 GiB; load fewer "
@@ -70,7 +86,7 @@ def _load(program: Program, memory: AddressSpace, load_base: int) -> LoadedModul
         )
     const_segment = _const_segment(program)
     const_base = memory.allocate(len(const_segment), f"constants of {program.name}").address if const_segment else 0
-    global_symbols = _place_globals(program, memory)
+    global_symbols = _place_globals(program, memory, placed)
     values = {
         function.name: load_base + INSTRUCTION_NBYTES * function.first for function in program.functions
     } | global_symbols
@@ -95,7 +111,7 @@ def _const_segment(program: Program) -> bytes:
     return bytes(segment)
 
 
-def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
+def _place_globals(program: Program, memory: AddressSpace, placed: Mapping[str, int]) -> dict[str, int]:
     addresses = {}
     for variable in program.variables:
         if variable.align > ALIGNMENT:
@@ -104,7 +120,9 @@ def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
                 "supported"
             )
         if variable.space == "global":
-            address = memory.allocate(variable.nbytes, variable.name).address
+            address = placed.get(variable.name)
+            if address is None:
+                address = memory.allocate(variable.nbytes, variable.name).address
             memory.write(address, variable.image)
             addresses[variable.name] = address
     return addresses

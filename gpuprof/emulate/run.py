@@ -29,6 +29,7 @@ FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
 SEGMENT_NBYTES = 24 << 20
 UNTRACED_NBYTES = 1 << 20  # of log, before it is thrown away
 PER_WARP = CHUNK_LANES // WARP  # from this number of warps on, each adds its part to a segment
+NO_LIMIT = 1 << 62  # of the instructions of a warp
 STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler could not bound
 
 
@@ -40,7 +41,7 @@ class Run:
         launch: Launch,
         memory: AddressSpace,
         chip,
-        max_warp_instructions: int,
+        max_warp_instructions: int | None,
         counters: LaunchCounters,
         listener: Listener | None,
         footprint: Footprint | None,
@@ -51,7 +52,7 @@ class Run:
         self.launch = launch
         self.memory = memory
         self.chip = chip
-        self.max_warp_instructions = max_warp_instructions
+        self.max_warp_instructions = max_warp_instructions or NO_LIMIT
         self.counters = counters
         self.module = compiled(launch.module)
         self.module.prepare(launch.function.first, launch.module.program.functions)
@@ -176,7 +177,7 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
     memory: AddressSpace,
     *,
     chip,
-    max_warp_instructions: int,
+    max_warp_instructions: int | None = None,
     counters: LaunchCounters,
     orders: Iterable[Order] | None = None,
     segment_nbytes: int = SEGMENT_NBYTES,
@@ -189,12 +190,12 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
     end, one after the other.
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
-    when the iterator ends. `max_warp_instructions` bounds the instructions that a warp may execute; a chunk rests when
-    it has made about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an exception of it
-    ends the launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends. Without
-    `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are recorded.
-    `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as it was
-    then. Raises KernelFault; `counters` then hold what ran before it.
+    when the iterator ends. `max_warp_instructions`, if any, bounds the instructions that a warp may execute; a
+    chunk rests when it has made about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an
+    exception of it ends the launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends.
+    Without `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are
+    recorded. `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as
+    it was then. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_warp_instructions, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)

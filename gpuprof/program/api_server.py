@@ -1,19 +1,18 @@
 """Serves a program's calls: each by its method, with its errors, its place and its time."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from gpuprof.chips import Chip
-from gpuprof.compile.module import PtxModule
 from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
-from gpuprof.isa.program import Function
+from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
 from gpuprof.program.api.launches import Launches
 from gpuprof.program.api.memory import Memory
 from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
+from gpuprof.program.api_table import PAGE, refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import NOWHERE, Reply, Request
@@ -34,40 +33,43 @@ class ApiServer:
         device: Device,
         arena: Arena,
         executable: Executable,
+        code: Sequence[Program],
         *,
         blocks_per_sm: Callable[[Chip, Function, int, int], int],
-        link: Callable[[Sequence[Path]], PtxModule],
         notice: Callable[[str], None],
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
-        """blocks_per_sm: by kernel, threads and bytes of dynamic shared memory of a block; it raises UsageError for
-        a block that fits on no SM. link: makes .cu files one module for the device. notice: shows a sentence to the
-        user. reports_writes: writes of the host to memory that is open to it become commands, so that a stream of them
-        can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
+        """code: of each of the executable's modules; one where they are linked. blocks_per_sm: by kernel, threads and
+        bytes of dynamic shared memory of a block; it raises UsageError for a block that fits on no SM. notice: shows a
+        sentence to the user. reports_writes: writes of the host to memory that is open to it become commands, so that a
+        stream of them can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
+        self._told_unsupported: set[str] = set()  # places
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._streams = Streams(device)
-        modules = Modules(device, executable, link)
+        modules = Modules(device, executable, code)
         memory = Memory(device, arena, self._streams, reports_writes)
-        launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
-        self._handlers = self._table(modules, memory, launches, self._streams)
+        self._launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
+        self._handlers = self._table(modules, memory, self._launches, self._streams)
 
     def _table(self, modules: Modules, memory: Memory, launches: Launches, streams: Streams) -> dict[str, Callable]:
         """The handler of each call. It takes the payload, and the words by their names in `calls`; it gives words and
         payload of the reply.
         """
         return {
+            "place": modules.place,
             "module": modules.module,
             "module_image": modules.module_image,
             "function": modules.function,
+            "kernels": modules.kernels,
             "variable": modules.variable,
             "allocate": memory.allocate,
             "free": memory.free,
@@ -83,8 +85,13 @@ class ApiServer:
             "memory": memory.memory,
             "synchronize": memory.synchronize,
             "launch": launches.launch,
+            "not_launched": launches.not_launched,
+            "error_seen": launches.error_seen,
+            "not_supported": self._not_supported,
             "shared_limit": launches.shared_limit,
             "occupancy": launches.occupancy,
+            "shared_available": launches.shared_available,
+            "clusters": launches.clusters,
             "profile": launches.profile,
             "make_stream": streams.make_stream,
             "destroy_stream": streams.destroy_stream,
@@ -92,6 +99,8 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "refuse": self._refuse,
+            "lack": self._lack,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
             "begin_task": self._begin_task,
@@ -119,6 +128,8 @@ class ApiServer:
             words, payload = self._handlers[name](request.payload, **request.named_words)
         except Failed as failure:
             self._notify(failure.text)
+            if failure.status == errors.NOT_SUPPORTED and failure.text:
+                self._told_unsupported.add(self.place_of_call())
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
@@ -148,6 +159,17 @@ class ApiServer:
         position, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
         return ": ".join(each for each in (str(position), function) if each)
 
+    @property
+    def unchecked(self) -> str:
+        """A kernel that was not launched for want of its code, if the program has not requested the error since."""
+        return self._launches.unchecked
+
+    def _not_supported(self, payload: bytes):
+        """Says so, unless the reason has been said at this place."""
+        if self.place_of_call() not in self._told_unsupported:
+            self._notify("gpuprof does not support this: cudaErrorNotSupported")
+        return (), b""
+
     def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""
 
@@ -168,6 +190,17 @@ class ApiServer:
         if len(parts) < 3:
             raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
         self._tasks.parameter(task, *parts)
+        return (), b""
+
+    def _refuse(self, name: bytes):
+        """The program has requested a function by its name."""
+        self._notify(refusal((name.decode("utf-8", "replace"),)))
+        return (), b""
+
+    def _lack(self, what: bytes):
+        """The call that is served wants what gpuprof does not have."""
+        self._told_unsupported.add(self.place_of_call())
+        self._notify(f"gpuprof does not have {what.decode('utf-8', 'replace')} ({PAGE})")
         return (), b""
 
     def _begin_call(self, payload: bytes):

@@ -3,6 +3,7 @@
 import os
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.base.inputs import is_regular
 from gpuprof.base.scratch import temporary_folder
@@ -12,6 +13,7 @@ from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import host_toolchain
 from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.api_table import api_functions, refusal
 from gpuprof.program.build import Executable, linkers_environment, programs_folder, put
 from gpuprof.program.calls import header
 
@@ -42,35 +44,54 @@ def is_binary(path: Path) -> bool:
 def open_binary(path: Path) -> Executable:
     """The executable with the library that it runs on.
 
-    Raises UsageError for one that may not be executed, or that does not take the CUDA runtime from a shared library,
-    CompileError where ours cannot be built.
+    Raises UsageError for one that may not be executed, that does not take the CUDA runtime from a shared library, or
+    that calls what gpuprof does not have; CompileError where ours cannot be built.
     """
     if not os.access(path, os.X_OK):
         raise UsageError(f"{path}: may not be executed; `chmod +x {path}` allows it")
-    return Executable(path.absolute(), (path,), library_folder=_runtime(library_name(path)))
+    name = library_name(path)
+    functions = api_functions()
+    missing = [each for each in wanted_calls(path) if each in functions and not functions[each].is_here]
+    if missing:
+        raise UsageError(f"{path}: {refusal(missing)}")
+    return Executable(path.absolute(), (path,), (path,), library_folder=_runtime(name))
 
 
 def library_name(path: Path) -> str:
     """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
-    needed, sections = _linked_libraries(path)
-    library = next((name for name in needed if name.startswith(LIBRARY)), None)
+    linked = _linked(path)
+    library = next((name for name in linked.libraries if name.startswith(LIBRARY)), None)
     if library is not None and library.removeprefix(LIBRARY).isdecimal():
         return library
-    if DEVICE_CODE in sections:
+    if DEVICE_CODE in linked.sections:
         raise UsageError(
             f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"
         )
     raise UsageError(f"{path}: an executable without CUDA's runtime; gpuprof runs what `nvcc -cudart shared` builds")
 
 
-def _linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
-    """The names of the shared libraries that an executable needs, in its order, and those of its sections. Raises
-    UsageError for a damaged one.
+def wanted_calls(path: Path) -> list[str]:
+    """The functions of CUDA's runtime that an executable takes from its library. Raises UsageError if it is damaged."""
+    return [name for name in _linked(path).undefined if name.startswith("cuda")]
+
+
+class Linked(NamedTuple):
+    """The libraries of an executable, by name and in order; the names of its sections, and of the symbols
+    that it takes from them.
     """
+
+    libraries: list[str]
+    sections: frozenset[str]
+    undefined: list[str]
+
+
+def _linked(path: Path) -> Linked:
+    """Raises UsageError for a damaged executable."""
     from elftools.common.exceptions import ELFError  # only a binary needs pyelftools
     from elftools.construct import ConstructError
     from elftools.elf.dynamic import DynamicSection
     from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
 
     with open(path, "rb") as file:
         try:
@@ -78,7 +99,10 @@ def _linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
             dynamic = elf.get_section_by_name(".dynamic")
             tags = dynamic.iter_tags("DT_NEEDED") if isinstance(dynamic, DynamicSection) else ()
             needed = [vars(tag)["needed"] for tag in tags]  # pyelftools names the attribute by the tag
-            return needed, frozenset(section.name for section in elf.iter_sections())
+            symbols = elf.get_section_by_name(".dynsym")
+            entries = symbols.iter_symbols() if isinstance(symbols, SymbolTableSection) else ()
+            undefined = [each.name for each in entries if each["st_shndx"] == "SHN_UNDEF"]
+            return Linked(needed, frozenset(section.name for section in elf.iter_sections()), undefined)
         except (ELFError, ConstructError, *DAMAGED) as error:
             raise UsageError(f"{path}: a damaged executable: {error}") from None
 

@@ -1,8 +1,10 @@
-"""Builds a CUDA program's host code with the clang of the ziglang wheel, and links it with our runtime library.
+"""Builds a CUDA program's host code with the clang of the ziglang wheel, and links it with our runtime library, by the
+linker of that wheel or of the user's compiler.
 
-Device code is compiled when the program first needs it, as any .cu file is: the executable holds a key, no code.
+Device code is compiled apart from it, as any .cu file is: the executable holds a key, no code.
 """
 
+import glob
 import json
 import os
 import re
@@ -23,14 +25,32 @@ from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
+from gpuprof.compile.toolchain import Headers
 from gpuprof.cuda import RUNTIME
+from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.api_table import refusal
 from gpuprof.program.calls import header
 
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
-CUDA_CALL = re.compile(r"(?:undefined symbol: |undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)")
+# `__managed__` variables: their addresses are those of device memory, which begins with them. The system puts the heap
+# after the last section: that must be none in device memory. AT: segments of their own, by lld, too.
+HEAP_BASE = 0x70_0000_0000
+MANAGED = b"gpuprof_managed\0"
+MANAGED_SCRIPT = f"""\
+SECTIONS {{
+  gpuprof_managed {GLOBAL_BASE:#x} : AT({GLOBAL_BASE:#x}) {{ *(gpuprof_managed) }}
+  gpuprof_heap {HEAP_BASE:#x} : AT({HEAP_BASE:#x}) {{ *(gpuprof_heap) }}
+}} INSERT AFTER .bss;
+"""
+# A call that no header declares (in C++, in C), one that the library does not define, and one that a header refuses.
+CUDA_CALL = re.compile(
+    r"(?:undefined symbol: |undefined reference to [`']|undeclared (?:identifier|function) '"
+    r"|call to '(?=\w+' declared with))"
+    r"((?:cuda|cu|nvtx)[A-Z]\w+)"
+)
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
 CXX_SYMBOLS = tuple(
     f"undefined symbol: {name}"
@@ -41,7 +61,8 @@ CXX_SYMBOLS = tuple(
 @dataclass(frozen=True)
 class HostOptions:
     """The flags of a program's build. `standard`: such as "c++17"; `cccl`: as in `cccl.find`; `links_device`: the .cu
-    files are one module, as `nvcc -rdc=true` makes of them.
+    files are one module, as `nvcc -rdc=true` makes of them. `host_compiler`: as in `libraries.of_host`; `libraries`
+    are linked, and looked for in `library_dirs` first.
     """
 
     include_dirs: tuple[str, ...]
@@ -50,15 +71,28 @@ class HostOptions:
     optimize: int
     cccl: str
     links_device: bool
+    host_compiler: str
+    libraries: tuple[str, ...] = ()
+    library_dirs: tuple[str, ...] = ()
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        return (*(f"-L{each}" for each in self.library_dirs), *(f"-l{each}" for each in self.libraries))
+
+    def linked_files(self) -> list[Path]:
+        """The files in `library_dirs` that may be linked; those of the system stay as they are."""
+        places = [(Path(each), name) for each in self.library_dirs for name in self.libraries]
+        return sorted(path for folder, name in places for path in folder.glob(f"lib{glob.escape(name)}.*"))
 
 
 class Executable(NamedTuple):
     """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself. `links_device`:
-    together they are one module.
+    together they are one module. `objects`: the files with the program's own code, without gpuprof's.
     """
 
     path: Path
     modules: tuple[Path, ...]
+    objects: tuple[Path, ...]
     links_device: bool = False
     library_folder: Path | None = None  # of the shared library that it needs
 
@@ -74,7 +108,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain(options.cccl)
+    tools = host_toolchain(Headers(options.cccl, options.host_compiler))
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
@@ -82,10 +116,11 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     for path in sources:
         number = modules.index(path) if path in modules else None
         objects.append(compile_object(path, number, options, arch, tools, folder))
+    own = tuple(objects)
     registering = linking_source(path.read_bytes() for path in objects)
     if registering:
         objects.append(_linking_object(registering.encode(), tools, folder))
-    return Executable(_linked(objects, library, tools, folder), modules, options.links_device)
+    return Executable(_linked(objects, library, options, tools, folder), modules, own, options.links_device)
 
 
 def module_number(key: bytes, n_modules: int) -> int:
@@ -136,16 +171,10 @@ def compile_object(
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
     identity = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
+    headers = tools.c if language == "c" else tools.cxx
     parts = (
-        source,
-        language,
-        str(number),
-        str(options.links_device),
-        arch,
-        *identity,
-        *flags,
-        *tools.host,
-        tools.identity,
+        *(source, language, str(number), str(options.links_device), arch, *identity),
+        *(*flags, *tools.host, *headers, tools.identity),
     )
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (*parts, *cache.environment_parts())])
     made, listed = folder / f"{key[:32]}.o", folder / f"{key[:32]}.json"
@@ -153,7 +182,19 @@ def compile_object(
         return made
     with stage(f"compiling {path.name} for the host"), temporary_folder() as scratch:
         new, dependencies = scratch / "host.o", scratch / "headers.d"
-        command = [*tools.clang, *tools.host, *flags, "-MD", "-MF", str(dependencies), "-MT", "o", "-o", str(new)]
+        command = [
+            *tools.clang,
+            *tools.host,
+            *headers,
+            *flags,
+            "-MD",
+            "-MF",
+            str(dependencies),
+            "-MT",
+            "o",
+            "-o",
+            str(new),
+        ]
         if number is None:
             command += ["-x", language]
         else:
@@ -183,7 +224,10 @@ def _linking_object(source: bytes, tools: HostToolchain, folder: Path) -> Path:
         with temporary_folder() as scratch:
             text, new = scratch / "link.c", scratch / "link.o"
             text.write_bytes(source)
-            _run([*tools.clang, *tools.host, "-x", "c", "-c", str(text), "-o", str(new)], "what links device code")
+            _run(
+                [*tools.clang, *tools.host, *tools.c, "-x", "c", "-c", str(text), "-o", str(new)],
+                "what links device code",
+            )
             put(new, made)
     return made
 
@@ -196,17 +240,28 @@ def _is_fresh(made: Path, listed: Path) -> bool:
     return made.is_file() and all(cache.file_digest(path) == digest for path, digest in known.items())
 
 
-def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolchain, folder: Path) -> Path:
+def _linked(
+    objects: Sequence[Path], library: Sequence[Path], options: HostOptions, tools: HostToolchain, folder: Path
+) -> Path:
     parts = [path.read_bytes() for path in (*objects, *library)]
-    made = folder / f"{cache.digest([*parts, tools.identity.encode()])[:32]}.exe"
+    flags = (*tools.link, *options.link_flags, *map(_stamp, options.linked_files()), os.getcwd(), tools.identity)
+    made = folder / f"{cache.digest([*parts, *map(os.fsencode, flags)])[:32]}.exe"
     if made.is_file():
         return made
-    with temporary_folder() as scratch:
+    with temporary_folder() as scratch:  # its name has no comma
         new = scratch / "program"
-        files = [*map(str, objects), *map(str, library), "-o", str(new)]
-        with stage("linking (the first time builds the C library: half a minute)"):
+        script = scratch / "managed.ld"
+        script.write_text(MANAGED_SCRIPT, encoding="utf-8")
+        has_managed = any(MANAGED in part for part in parts[: len(objects)])
+        files = [f"-Wl,-T,{script}"] if has_managed else []
+        files += [*map(str, objects), *map(str, library), "-o", str(new), *options.link_flags]
+        with stage(
+            "linking"
+            if tools.link == tools.link_cxx
+            else "linking (the first time builds the C library: half a minute)"
+        ):
             ended = run_child([*tools.link, *files], "the program", env=linkers_environment(folder))
-        if ended.code and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
+        if ended.code and tools.link_cxx != tools.link and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
             with stage("linking with C++'s library (the first time builds it: a minute)"):
                 ended = run_child([*tools.link_cxx, *files], "the program", env=linkers_environment(folder))
         if ended.code:
@@ -218,10 +273,15 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
     return made
 
 
+def _stamp(path: Path) -> str:
+    stamp = path.stat()
+    return f"{path} {stamp.st_size} {stamp.st_mtime_ns}"
+
+
 def _missing_calls(diagnostics: str) -> str:
-    """The message about CUDA calls that do not exist here; docs/programs.md lists the others."""
+    """The message about CUDA calls that do not exist here."""
     names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
-    return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
+    return f": {refusal(names)}" if names else ""
 
 
 def linkers_environment(folder: Path) -> dict[str, str]:

@@ -29,6 +29,8 @@ class Call(NamedTuple):
 
 
 CALLS = (
+    # Where a variable of the module lies that is loaded next.
+    Call("place", ("address",), payload="symbol of a variable", is_listed=False),
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
     Call(
@@ -39,6 +41,7 @@ CALLS = (
         payload="symbol of a kernel",
         answer="u32 offset, u32 nbytes of each parameter", is_listed=False,
     ),
+    Call("kernels", ("module",), ("n",), answer="their symbols, each with a zero after it", is_listed=False),
     Call("variable", ("module",), ("address", "nbytes"), payload="symbol of a variable", is_listed=False),
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
@@ -56,8 +59,15 @@ CALLS = (
          "flags", "cluster_x", "cluster_y", "cluster_z"),
         payload="the parameter block",
     ),
+    # `<<<>>>` of a kernel that is not there; then an error that the program asks for.
+    Call("not_launched", ("is_unchecked",), payload="symbol of a kernel", is_listed=False),
+    Call("error_seen", is_listed=False),
+    Call("not_supported", is_listed=False),  # what the library itself refuses
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
+    Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
+    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, unless there are none
+    Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),
     Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
@@ -73,6 +83,8 @@ CALLS = (
         ("handle",),
         payload="u64 address, width, height, depth and bytes of a row of each level",
     ),
+    Call("refuse", payload="name of a function of CUDA's that is not here", is_listed=False),
+    Call("lack", payload="what the program wants and is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),

@@ -8,13 +8,15 @@ INVALID_CONFIGURATION = 9
 INVALID_SYMBOL = 13
 INVALID_DEVICE_FUNCTION = 98
 INVALID_RESOURCE_HANDLE = 400
+NO_KERNEL_IMAGE = 209
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
+NOT_SUPPORTED = 801
 UNKNOWN = 999
 
 # The first class that an error belongs to gives its number.
 NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (DeviceMemoryError, INVALID_VALUE),
-    (CompileError, 209),
+    (CompileError, NO_KERNEL_IMAGE),
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )

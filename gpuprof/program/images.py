@@ -44,12 +44,10 @@ def image_of(words: Mapping[str, int], levels: bytes) -> tuple[Image, Sampler]:
 def _levels(payload: bytes, what: str, channels: int, bits: int):
     for address, width, height, depth, row_nbytes in LEVEL.iter_unpack(payload):
         texel_nbytes = channels * bits // 8
-        if height > 1 and row_nbytes != width * texel_nbytes:
-            raise UsageError(
-                f"{what}: its rows of {width * texel_nbytes} bytes lie {row_nbytes} bytes apart; rows of textures in "
-                "pitched memory must follow each other (docs/programs.md)"
-            )
-        yield Level(address, width, height, depth)
+        if row_nbytes < width * texel_nbytes or row_nbytes % texel_nbytes:
+            raise UsageError(f"{what}: its rows of {width * texel_nbytes} bytes lie {row_nbytes} bytes apart")
+        has_padding = height > 1 and row_nbytes != width * texel_nbytes
+        yield Level(address, width, height, depth, row_nbytes if has_padding else 0)
 
 
 def _check(image: Image, is_filtered: int) -> None:

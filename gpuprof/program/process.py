@@ -1,9 +1,10 @@
 """The process of a program, from its start to its end."""
 
+import ctypes
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpuprof.base.processes import ending_with_this
 from gpuprof.errors import UsageError
@@ -11,6 +12,8 @@ from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import Channel
+
+ADDR_NO_RANDOMIZE = 0x40000  # sys/personality.h
 
 
 def run_process(executable: Executable, arguments: Sequence[str], handlers: ApiServer) -> int:
@@ -41,10 +44,24 @@ def _started(executable: Executable, arguments: Sequence[str], arena: Arena, cha
             executable=str(executable.path),
             pass_fds=(channel, arena.handle, arena.staging_handle),
             env={**_environment(executable), **arena.environment(), "GPUPROF_CHANNEL": str(channel)},
-            preexec_fn=ending_with_this(),
+            preexec_fn=_prepared(),
         )
     except OSError as error:
         raise UsageError(f"{executable.path}: cannot be executed: {error.strerror}") from None
+
+
+def _prepared() -> Callable[[], None]:
+    """For Popen's preexec_fn: the process ends with this one, and has the same addresses in every run where the system
+    allows that (containers may forbid it).
+    """
+    end_with_parent, personality = ending_with_this(), ctypes.CDLL(None).personality
+
+    def prepare() -> None:
+        if end_with_parent:
+            end_with_parent()
+        personality(ADDR_NO_RANDOMIZE)
+
+    return prepare
 
 
 def _environment(executable: Executable) -> dict[str, str]:

@@ -31,6 +31,9 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
+    host_compiler: str | None = None  # of a program, as `libraries.of_host` names it; its device code has its headers
+    libraries: tuple[str, ...] = ()  # that a program is linked with
+    library_dirs: tuple[str, ...] = ()
     for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
@@ -54,42 +57,60 @@ def read_source(
     """
     check_source(path)
 
-    from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
+    from gpuprof.compile import read_ptx
 
     if path.suffix == ".ptx":
         return read_ptx(path, options.include_dirs)
+    with stage(f"compiling {path.name}"):
+        return compiled(path, arch, options, tuple(name for name in names if name.endswith(">")))
+
+
+def compiled(path: Path, arch: str, options: BuildOptions, instantiate: Sequence[str] = ()) -> "PtxModule":
+    """The compile.PtxModule of a .cu file, in any thread. Raises what the compiler raises."""
+    from gpuprof.compile import compile_cuda, compile_nvcc
+    from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
+
     flags = {
         "arch": arch,
-        "instantiate": tuple(name for name in names if name.endswith(">")),
+        "instantiate": instantiate,
         "include_dirs": options.include_dirs,
         "defines": options.defines,
         "optimize": options.optimize,
         "standard": options.standard,
     }
-    with stage(f"compiling {path.name}"):
-        if Path(options.compiler).name.startswith("nvcc"):
-            if options.cccl:
-                raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
-            return compile_nvcc(path, **flags, nvcc=options.compiler)
-        clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl, for_debugger=options.for_debugger)
+    if Path(options.compiler).name.startswith("nvcc"):
+        if options.cccl:
+            raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
+        return compile_nvcc(path, **flags, nvcc=options.compiler)
+    clang = None if options.compiler == BuildOptions.compiler else options.compiler
+    return compile_cuda(
+        path,
+        **flags,
+        clang=clang,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
+        for_debugger=options.for_debugger,
+    )
 
 
-def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "PtxModule":
-    """The compile.PtxModule of .cu files whose device code is linked. Raises what the compiler raises."""
+def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModule":
+    """The compile.PtxModule of .cu files whose device code is linked, in any thread. Raises what the compiler
+    raises.
+    """
     from gpuprof.compile.cuda import compile_linked
+    from gpuprof.compile.libraries import ZIG
+    from gpuprof.compile.toolchain import Headers
 
-    with stage("compiling and linking device code"):
-        return compile_linked(
-            paths,
-            arch=arch,
-            include_dirs=options.include_dirs,
-            defines=options.defines,
-            optimize=options.optimize,
-            standard=options.standard,
-            cccl_release=options.cccl,
-            for_debugger=options.for_debugger,
-        )
+    return compile_linked(
+        paths,
+        arch=arch,
+        include_dirs=options.include_dirs,
+        defines=options.defines,
+        optimize=options.optimize,
+        standard=options.standard,
+        headers=Headers(options.cccl, options.host_compiler or ZIG),
+        for_debugger=options.for_debugger,
+    )
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:

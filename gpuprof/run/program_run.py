@@ -4,23 +4,25 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
+from gpuprof.compile import libraries
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
-from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
+from gpuprof.errors import ContextLost, KernelFault, NotComparable, NotLaunched, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
-from gpuprof.program.binary import is_binary, open_binary
-from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
+from gpuprof.program.binary import is_binary
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable
+from gpuprof.program.clocks import measures_events, reads_host_clock
 from gpuprof.program.launch_choice import LaunchChoice
 from gpuprof.program.process import run_process
-from gpuprof.run.compile_file import BuildOptions, read_linked
+from gpuprof.run.program_build import BuiltProgram, build_whole
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.timing.state.occupancy import occupancy
@@ -101,39 +103,64 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
     program has ended.
     """
-    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    options = settings.options
+    options = replace(
+        options, standard=options.standard or STANDARD, host_compiler=options.host_compiler or libraries.AUTO
+    )
     choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
-    executable = _executable(sources, options, chip.arch)
+    built = build_whole(sources, options, chip.arch)
+    for notice in built.notices:
+        settings.observer.notice(notice)
+    settings = _timed_where_needed(built.executable, settings, str(sources[0]))
     with Arena(chip.memory_nbytes) as arena:
-        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
-    if death := why_died(str(sources[0]), code):
+        ended = _run(built, [_name_of(sources[0]), *arguments], arena, settings, choice)
+    if death := why_died(str(sources[0]), ended.code):
         settings.observer.notice(death)
-    if fault is not None:
-        raise ContextLost(str(sources[0]), fault)
+    if ended.fault is not None:
+        raise ContextLost(str(sources[0]), ended.fault)
+    if ended.unchecked and not ended.code:
+        raise NotLaunched(
+            f"{sources[0]}: {ended.unchecked} was not launched, and the program did not request the error"
+        )
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
-    return code
+    return ended.code
 
 
-def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
-    if is_binary(sources[0]):
-        return open_binary(sources[0])
-    flags = (options.standard, options.optimize, options.cccl, options.links_device)
-    return build_program(sources, HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags), arch)
+def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> Settings:
+    """Decides whether launches are timed where the user does not. A program that asks for the time between events wants
+    to show it, or waits for it to pass. A clock of the host is read for much else.
+    """
+    if settings.is_timed is not None:
+        return settings
+    is_timed = measures_events(executable.objects)
+    if not is_timed and reads_host_clock(executable.objects):
+        settings.observer.notice(
+            f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
+        )
+    return replace(settings, is_timed=is_timed)
 
 
-def _run(
-    executable: Executable, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice
-) -> tuple[int, KernelFault | None]:
-    """The program's exit code, and the fault that ended its context. `words`: its name first."""
+class _Ended(NamedTuple):
+    """The end of a program: its exit code, the fault that ended its context, a kernel that it launched without one."""
+
+    code: int
+    fault: KernelFault | None
+    unchecked: str
+
+
+def _run(built: BuiltProgram, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice) -> _Ended:
+    """`words`: the program's name first."""
     device = open_device(settings, memory=arena.memory)
+    for program, image in built.code:
+        device.executor.adopt(program, image)
     handlers = ApiServer(
         device,
         arena,
-        executable,
+        built.executable,
+        [program for program, _ in built.code],
         blocks_per_sm=_blocks_per_sm,
-        link=partial(read_linked, arch=device.chip.arch, options=settings.options),
         notice=settings.observer.notice,
         reports_writes=settings.save_stream,
         choice=choice,
@@ -142,7 +169,7 @@ def _run(
     device.executor.place_of_call = handlers.place_of_call
     try:
         sys.stdout.flush()
-        code = run_process(executable, words, handlers)
+        code = run_process(built.executable, words, handlers)
         if handlers.fault is None:
             device.synchronize()
             device.executor.finish()
@@ -151,4 +178,4 @@ def _run(
         raise
     if handlers.fault is not None:
         device.executor.drop()
-    return code, handlers.fault
+    return _Ended(code, handlers.fault, handlers.unchecked)

@@ -156,7 +156,7 @@ class Player:
         name = f"{self.stream.path}: module {number} ({module.fields['name']})"
         program = read_gpubin(module.image, name, remake="collect")
         self.session.adopt(program, module.image)
-        return cmd.Load(program, saved.load_base if self.saved_load_bases else None)
+        return cmd.Load(program, saved.load_base if self.saved_load_bases else None, saved.placed)
 
     def _copy_in(self, saved: SavedCopyIn) -> cmd.CopyIn:
         if saved.nbytes > self.session.memory.used_nbytes:

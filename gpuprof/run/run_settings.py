@@ -54,7 +54,8 @@ class Settings:
     save_stream: bool = False  # into the recording
     load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
     profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too
-    is_timed: bool = True  # False: launches are only emulated, and take no cycles
+    # False: launches are only emulated, and take no cycles; None: they are timed if a program measures time with events
+    is_timed: bool | None = True
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""

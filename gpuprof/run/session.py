@@ -194,7 +194,7 @@ class Session:
     def _load(self, command: cmd.Load) -> LoadedModule:
         program = command.program
         base = self.load_map.place(program.code.nbytes) if command.load_base is None else command.load_base
-        module = load(program, self.memory, base)
+        module = load(program, self.memory, base, command.placed)
         self.modules.append(module)
         for observer in self.observers:
             observer.loaded(module, self._images[id(program)][1])

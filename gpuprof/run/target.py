@@ -156,8 +156,9 @@ def target_of(
     sources = _sources(file, others, launches, kinds)
     if sources:
         return Program(sources, tuple(arguments))
-    if options.links_device:
-        raise UsageError("--rdc is for whole programs; leave it out")
+    for flag, value in of_programs(options).items():
+        if value:
+            raise UsageError(f"{flag} is for whole programs; leave it out")
     check_is_file(file)
     if file.suffix not in kinds:
         raise UsageError(f"{file}: unknown kind of file; expected {', '.join(kinds)}")
@@ -169,6 +170,16 @@ def target_of(
     if given:
         raise UsageError(f"{given[0]!r}: only a program or a .py script takes further arguments; leave it out")
     return Stream(file) if file.suffix == STREAM else Launches(file, tuple(launches), wanted)
+
+
+def of_programs(options: BuildOptions) -> dict[str, object]:
+    """The options that only whole programs have, with their values."""
+    return {
+        "--rdc": options.links_device,
+        "--host-compiler": options.host_compiler,
+        "-l": options.libraries,
+        "-L": options.library_dirs,
+    }
 
 
 OWN_LAUNCHES = {SCRIPT: "a script launches its kernels itself", STREAM: "a saved stream has its launches"}

@@ -1,6 +1,7 @@
 """`make bench`: measures the figures of docs/speed.md. Prints a table and writes build/bench.json.
 
 `python -m tests.bench predict time` measures these groups again, and leaves the other figures as they are.
+`python -m tests.bench --against REV` compares with another commit instead: see pair.py.
 
 Every figure is the median of several runs. Rates are per second of wall-clock time on this machine, one core each.
 Each group runs in a process of its own: the largest size of a process, as Linux counts it, begins with the size of the
@@ -18,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.bench import pair
 from tests.paths import ROOT
 
 GPUPROF = [sys.executable, "-m", "gpuprof"]
@@ -379,10 +381,19 @@ def measured(group: str, folder: Path) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measures the figures of docs/speed.md.")
     parser.add_argument("groups", nargs="*", choices=[[], *GROUPS], help="what to measure again (default: everything)")
+    parser.add_argument("--against", metavar="REV", help="measure this commit, or checkout, too, and print factors")
+    parser.add_argument("--rounds", type=int, default=3, help="of --against (default: %(default)s)")
+    parser.add_argument(
+        "--worst", type=float, metavar="PERCENT", help="with --against: exit with 1 where a figure is worse by more"
+    )
     parser.add_argument("--in", dest="folder", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.folder:
         return measure(asked.groups[0], asked.folder)
+    if asked.against:
+        pairs = pair.compare(asked.groups or list(GROUPS), asked.against, asked.rounds)
+        worse = [each.name for each in pairs if asked.worst is not None and each.factor < 1 - asked.worst / 100]
+        raise SystemExit(f"worse by more than {asked.worst:g} %: {', '.join(worse)}" if worse else 0)
     kept = json.loads(RESULT.read_text()) if asked.groups else []
     found = {group: [row for row in kept if row["group"] == group] for group in GROUPS}
     with tempfile.TemporaryDirectory() as folder:

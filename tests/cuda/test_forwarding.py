@@ -28,5 +28,7 @@ def test_a_name_opens_in_host_code(tmp_path, target):
     assert (FOLDER / target).is_file()
     source = tmp_path / "host.cpp"
     source.write_text(f"#include <{TARGETS[target]}>\nint main() {{ return 0; }}\n")
-    done = subprocess.run([*tools.clang, *tools.host, "-fsyntax-only", str(source)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -37,10 +37,6 @@ PTX = """\
 PLAIN, MANAGED, PINNED = range(3)
 
 
-def fails(paths):
-    raise AssertionError(paths)
-
-
 class Program:
     """Calls as a program makes them, and what the user is told."""
 
@@ -58,9 +54,9 @@ class Program:
         self.handlers = ApiServer(
             device,
             arena,
-            Executable(folder / "program", (folder / "k.ptx",)),
+            Executable(folder / "program", (folder / "k.ptx",), ()),
+            [device.executor.compile(folder / "k.ptx")],
             blocks_per_sm=lambda chip, function, threads, shared_nbytes: 2 if threads <= 512 else 0,
-            link=fails,
             notice=self.told.append,
             reports_writes=reports_writes,
         )
@@ -279,3 +275,19 @@ def test_every_call_has_a_handler_of_its_words(program):
     assert set(handlers) == {call.name for call in CALLS}
     for call in CALLS:
         inspect.signature(handlers[call.name]).bind(b"", **dict.fromkeys(call.given, 0))
+
+
+def test_a_kernel_that_is_not_there_counts_until_the_program_asks_for_errors(program):
+    assert program("not_launched", 0, payload=b"_Z5scalePf")[0] == 98
+    assert program.handlers.unchecked == ""  # a call gives the error back
+    assert program("not_launched", 1, payload=b"_Z5scalePf")[0] == 98
+    assert program.handlers.unchecked == "scale"
+    assert program("error_seen")[0] == 0
+    assert program.handlers.unchecked == ""
+    assert program.told == ["scale is not launched"]
+
+
+def test_what_the_library_does_not_support_is_told_once(program):
+    for _ in range(2):
+        assert program("not_supported")[0] == 0
+    assert program.told == ["gpuprof does not support this: cudaErrorNotSupported"]

@@ -81,3 +81,53 @@ def test_what_nvcc_has_built_runs_and_is_recorded(tmp_path):
     done = subprocess.run([*sweep, "--force", "--define", "N=1,2"], cwd=tmp_path, capture_output=True, text=True)
     told = "gpuprof: app: is already compiled, so N has no effect; leave it out\n"
     assert (done.returncode, done.stderr) == (2, told)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None, reason="there is no nvcc with a g++")
+def test_an_executable_that_calls_what_is_not_here_is_refused(tmp_path):
+    (tmp_path / "a.cu").write_text("int main() { cudaFree(nullptr); return cudaIpcCloseMemHandle(nullptr); }\n")
+    path = tmp_path / "app"
+    flags = ["-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80", "-o", str(path)]
+    built = subprocess.run(["nvcc", *flags, str(tmp_path / "a.cu")], capture_output=True, text=True)
+    if built.returncode:
+        pytest.skip(f"nvcc does not build here: {built.stderr[-300:]}")
+    with pytest.raises(UsageError) as error:
+        open_binary(path)
+    assert str(error.value) == (
+        f"{path}: gpuprof does not have cudaIpcCloseMemHandle (memory of other processes); docs/programs-api.md lists "
+        "what it has"
+    )
+
+
+UNFIT = """\
+#include <cstdio>
+__global__ void scale(float *p) { p[threadIdx.x] *= 2; }
+int main(int argc, char **)
+{
+    scale<<<1, 32>>>(nullptr);
+    if (argc > 1)
+        puts(cudaGetErrorName(cudaGetLastError()));
+    return 0;
+}
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None, reason="there is no nvcc with a g++")
+def test_a_kernel_for_a_later_chip_ends_with_an_error_unless_the_program_asks(tmp_path):
+    (tmp_path / "app.cu").write_text(UNFIT)
+    flags = ["-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90"]
+    subprocess.run(["nvcc", *flags, "app.cu", "-o", "app"], cwd=tmp_path, check=True, capture_output=True)
+    command = [sys.executable, "-m", "gpuprof", "run", "./app"]
+    first, asks = (
+        subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True) for words in ([], ["--", "-x"])
+    )
+    told = (
+        "gpuprof: the executable has only PTX for sm_90 and later; sm_80 needs PTX: build with nvcc -gencode "
+        "arch=compute_80,code=compute_80\ngpuprof: scale is not launched\n"
+    )
+    last = "gpuprof: app: scale was not launched, and the program did not request the error\n"
+    assert (first.returncode, first.stdout, first.stderr) == (1, "", told + last)
+    assert (asks.returncode, asks.stdout, asks.stderr) == (0, "cudaErrorNoKernelImageForDevice\n", told)

@@ -26,7 +26,12 @@ from tests.programs_survey.twin import agrees, twin_of
 ARGUMENTS = Path(__file__).parent / "arguments.csv"
 KEPT = "gpuprof-survey.json"
 TIME_OVER = "time over"
+STATES = {
+    "passes": "passes", "wrong": "wrong", "nothing": "checks nothing", "usage": "no arguments",
+    "memory": "needs more memory",
+}  # fmt: skip
 BUILD_S = 240
+COLUMNS = ("program", "state", "cause", "build_s", "run_s", "arguments")  # of the file of results
 CAUSE = re.compile(r"error|undefined|Error|lost|no such|not ", re.I)
 FILE = re.compile(r"\.[a-z]\w+$")  # how the name of a file ends
 MISSING = re.compile(r"'([^']+)' file not found")
@@ -44,7 +49,10 @@ def main() -> None:
             found[name] = known | (_run if is_built else _looked_at)(given.folder / name, given)
             kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
             print(f"{name}: {found[name]['state']}  {found[name]['cause']}", flush=True)
-    _show([found[name] | {"name": name} for name in names])
+    entries = [{"program": name} | found[name] for name in names]
+    if given.results:
+        _write(given.results, entries)
+    _show(entries)
 
 
 def _arguments() -> argparse.Namespace:
@@ -56,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=("build", "all"), default="all", help="build: run nothing")
     parser.add_argument("--seconds", type=int, default=300, metavar="N", help="that a run may take")
     parser.add_argument("--gib", type=int, default=16, metavar="N", help="of addresses that a run may have")
+    parser.add_argument("--results", type=Path, metavar="FILE.csv", help="a row for each program")
     return parser.parse_intermixed_args()
 
 
@@ -93,6 +102,7 @@ def _flags(recipe: Recipe) -> list[str]:
         *(f"-I{each}" for each in recipe.include_dirs),
         *(f"-D{each}" for each in recipe.defines),
         *([f"--std={recipe.standard}"] if recipe.standard else []),
+        *(["--rdc"] if recipe.links_device else []),
     ]
 
 
@@ -106,11 +116,10 @@ def _run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     entry = {"run_s": ended.seconds, "arguments": " ".join(arguments), "output": ended.output[-3000:]}
     if ended.code is None or ended.seconds > given.seconds:
         return entry | {"state": TIME_OVER, "cause": f"more than {given.seconds} s", "limit_s": given.seconds}
-    verdict = judge(ended.output, ended.code)
-    if verdict.says != "passes" and _twin_agrees(folder, arguments, ended.output, given):
+    verdict = judge(ended.output, ended.code, given.gib)
+    if verdict.says in ("wrong", "nothing") and _twin_agrees(folder, arguments, ended.output, given):
         return entry | {"state": "prints what its serial twin prints", "cause": verdict.line.strip()[:200]}
-    state = {"passes": "passes", "nothing": "checks nothing"}.get(verdict.says, "wrong")
-    return entry | {"state": state, "cause": verdict.line.strip()[:200]}
+    return entry | {"state": STATES[verdict.says], "cause": verdict.line.strip()[:200]}
 
 
 def _twin_agrees(folder: Path, arguments: tuple[str, ...], output: str, given: argparse.Namespace) -> bool:
@@ -142,6 +151,13 @@ def _cause(output: str, is_over: bool) -> str:
     return next((line for line in lines[1:] if CAUSE.search(line)), lines[-1]).strip()[:200]
 
 
+def _write(path: Path, entries: Iterable[dict[str, Any]]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        rows = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(entries)
+
+
 def _show(entries: Iterable[dict[str, Any]]) -> None:
     entries = list(entries)
     for state, count in Counter(each["state"] for each in entries).most_common():
@@ -149,7 +165,7 @@ def _show(entries: Iterable[dict[str, Any]]) -> None:
         if state not in ("passes", "builds"):
             for each in entries:
                 if each["state"] == state:
-                    print(f"       {each['name']}: {each['cause']}")
+                    print(f"       {each['program']}: {each['cause']}")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 from gpuprof.chips import load_chip
+from gpuprof.compile.libraries import AUTO
 from gpuprof.errors import CompileError, GpuprofError
-from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
-from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions
+from gpuprof.run.program_build import build_whole
 from gpuprof.run.program_run import STANDARD
 
 
@@ -19,17 +20,16 @@ def main() -> int:
     parser.add_argument("-I", dest="include_dirs", action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--std", dest="standard", default=STANDARD)
+    parser.add_argument("--rdc", dest="links_device", action="store_true")
     parser.add_argument("sources", nargs="+", type=Path)
     given = parser.parse_args()
     include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
     arch = load_chip(DEFAULT_CHIP).arch
-    options = BuildOptions(include_dirs, defines, standard=given.standard)
+    options = BuildOptions(
+        include_dirs, defines, standard=given.standard, links_device=given.links_device, host_compiler=AUTO
+    )
     try:
-        flags = (given.standard, options.optimize, options.cccl, options.links_device)
-        build_program(given.sources, HostOptions(include_dirs, defines, *flags), arch)
-        for path in given.sources:
-            if path.suffix in CUDA_SUFFIXES:
-                build(path, arch=arch, options=options)
+        build_whole(given.sources, options, arch)
     except GpuprofError as error:
         print(error, error.diagnostics if isinstance(error, CompileError) else "", sep="\n", file=sys.stderr)
         return 1

@@ -9,6 +9,8 @@ from typing import NamedTuple
 WITH_A_WORD = ("-I", "-D", "-o", "-x", "-arch", "-gencode", "-Xcompiler", "-Xptxas", "-include", "-ccbin")
 COMPILERS = ("nvcc", "gcc", "g++", "cc", "c++", "clang", "clang++")
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+# nvcc's names for device code that is linked over several files; `-rdc=true` may be two words.
+LINKS_DEVICE = re.compile(r"(?<!\S)(?:-dc|--device-c|(?:-rdc|--?relocatable-device-code)[= ]true)(?!\S)")
 CONTROL = re.compile(r"[;&|]+")
 
 
@@ -21,6 +23,7 @@ class Recipe(NamedTuple):
     defines: tuple[str, ...]
     standard: str
     arguments: tuple[str, ...]
+    links_device: bool = False
 
 
 def read_recipe(folder: Path, makefile: str = "Makefile") -> Recipe:
@@ -51,9 +54,8 @@ def parse_recipe(folder: Path, told: str) -> Recipe:
                         sources.append(word)
             elif words and words[0].startswith("./") and arguments is None:
                 arguments = tuple(words[1:])
-    return Recipe(
-        folder, *(tuple(dict.fromkeys(each)) for each in (sources, include_dirs, defines)), standard, arguments or ()
-    )
+    lists = (tuple(dict.fromkeys(each)) for each in (sources, include_dirs, defines))
+    return Recipe(folder, *lists, standard, arguments or (), LINKS_DEVICE.search(told) is not None)
 
 
 def _words(command: str) -> list[str]:

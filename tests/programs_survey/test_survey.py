@@ -28,6 +28,22 @@ def test_a_recipe_is_what_make_would_do():
 
 
 @pytest.mark.parametrize(
+    "flags, links_device",
+    [
+        ("-dc", True),
+        ("-rdc=true", True),
+        ("-rdc true", True),
+        ("--relocatable-device-code=true", True),
+        ("--device-c", True),
+        ("-rdc=false", False),
+        ("-I/opt-dc -c", False),
+    ],
+)
+def test_device_code_is_linked_where_nvcc_would(flags, links_device):
+    assert parse_recipe(Path("p"), f"nvcc {flags} main.cu -o main\n").links_device is links_device
+
+
+@pytest.mark.parametrize(
     "output, code, verdict",
     [
         ("time 3 ms\nPASS\n", 0, Verdict("passes", "PASS")),
@@ -37,10 +53,26 @@ def test_a_recipe_is_what_make_would_do():
         ("12 mismatches\n", 0, Verdict("wrong", "12 mismatches")),
         ("checksum 7\n", 0, Verdict("nothing", "")),
         ("PASS\n", 1, Verdict("wrong", "exit code 1")),
+        ("Usage: ./main <repeat>\n", 1, Verdict("usage", "Usage: ./main <repeat>")),
+        ("Usage: ./main [size]; taking 64\nPASS\n", 0, Verdict("passes", "PASS")),
+        ("reads 3 numbers\n./main: usage: N M\n", 0, Verdict("usage", "./main: usage: N M")),
+        ("memory usage: 3 MB\nPASS\n", 0, Verdict("passes", "PASS")),
+        (
+            "gpuprof: a.cu:3: cudaMalloc: out of device memory: 4000000000 bytes asked, 500000000 of 4294967296 bytes "
+            "are in use\nerror: out of memory\n",
+            1,
+            Verdict("memory", "needs 4.5 GB of device memory"),
+        ),
+        (
+            "cudaMalloc: out of device memory: 9000000000 bytes asked; 8589934592 bytes are shared\n",
+            1,
+            Verdict("memory", "needs 9.0 GB of device memory"),
+        ),
+        ("terminate: std::bad_alloc\n", 134, Verdict("memory", "needs more than the limit of 8 GiB")),
     ],
 )
 def test_verdicts(output, code, verdict):
-    assert judge(output, code) == verdict
+    assert judge(output, code, 8) == verdict
 
 
 def test_a_draw_is_the_same_every_time():

@@ -59,6 +59,9 @@ def test_what_a_file_is(file, others, arguments, launches, expected):
         ("k.cu", {"others": ["b"]}, "'b': only a program or a .py script takes further arguments; leave it out"),
         ("app.cu", {"arguments": ["b"], "launches": [LAUNCH]}, "'b': only a program or a .py script takes further"),
         ("k.cu", {"options": BuildOptions(links_device=True)}, "--rdc is for whole programs; leave it out"),
+        ("k.cu", {"options": BuildOptions(host_compiler="g++")}, "--host-compiler is for whole programs; leave it out"),
+        ("k.cu", {"options": BuildOptions(libraries=("m",))}, "-l is for whole programs; leave it out"),
+        ("k.cu", {"options": BuildOptions(library_dirs=("d",))}, "-L is for whole programs; leave it out"),
     ],
 )
 def test_what_cannot_be_run(file, arguments, message):

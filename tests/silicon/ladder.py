@@ -7,6 +7,7 @@ The published times are of launches one after another. What the L2 holds from la
 blocks to the next, a launch in front of the measured one brings there.
 """
 
+import functools
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -60,12 +61,17 @@ def launches(rung: Rung, size: int, k: int, l2_nbytes: int) -> list[Matrices]:
     return [first, again._replace(a=first.a.replace("a:", "other:"))]
 
 
+@functools.cache
+def _l2_nbytes(card: str) -> int:
+    return load_chip(FOLDER / f"{card}.toml").l2_nbytes
+
+
 def product(
     id: str, file: str, rung: Rung, part: Part, size: int, arguments: str, ladder: str, group: str = ""
 ) -> Case:
     """`arguments` is the text of the kernel's, with {m}, {n} and {k} for sizes, {a}, {b} and {c} for arrays."""
     blocks = size // rung.tile
-    l2_nbytes = load_chip(FOLDER / f"{part.card}.toml").l2_nbytes
+    l2_nbytes = _l2_nbytes(part.card)
 
     def run(k: int) -> Run:
         configuration = f"{rung.kernel}<<<({blocks}, {blocks}), {rung.threads}>>>"

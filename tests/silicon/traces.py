@@ -10,7 +10,6 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES
-from gpuprof.run.launching.launcher import MAX_WARP_INSTRUCTIONS
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
 from gpuprof.timing.batch import Grid
@@ -42,9 +41,7 @@ class Tracer(Session):
             return super().submit(command)
         counters = LaunchCounters.zeros(len(command.module.code))
         command.module.refresh_constants(self.memory)
-        pieces = emulate(
-            command, self.memory, chip=self.chip, max_warp_instructions=MAX_WARP_INSTRUCTIONS, counters=counters
-        )
+        pieces = emulate(command, self.memory, chip=self.chip, counters=counters)
         self.traced.append(Traced(command, tuple(pieces)))
         self.launcher.n_launches += 1
 

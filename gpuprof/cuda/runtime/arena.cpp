@@ -8,8 +8,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+// `__managed__` variables: the linker puts them where device memory begins, so that their addresses are the device's,
+// and makes these where a program has such variables.
+#ifdef __x86_64__
+#define FAR __attribute__((model("large")))
+#else
+#define FAR
+#endif
+extern "C" {
+FAR extern __attribute__((weak)) char __start_gpuprof_managed[];
+FAR extern __attribute__((weak)) char __stop_gpuprof_managed[];
+}
+
 namespace gpuprof {
 namespace {
+
+// The linker puts it behind device memory where a program has `__managed__` variables, and the system the heap after it.
+FAR __attribute__((section("gpuprof_heap"), used)) char before_heap = 0;
 
 struct Allocation {
     char *start;
@@ -58,14 +73,31 @@ unsigned long long number_in(const char *name, int base_of_digits)
     return text ? strtoull(text, nullptr, base_of_digits) : 0;
 }
 
+// The first allocation, so it has the addresses that the linker gave the variables. Their modules bring their values.
+void open_managed(size_t nbytes)
+{
+    Unlisted parts;
+    void *start = nullptr;
+    if (allocate(&start, nbytes, managed_memory, "__managed__ variables") || (nbytes && start != __start_gpuprof_managed)) {
+        write_text("gpuprof: there is no memory for __managed__ variables\n");
+        _exit(125);
+    }
+}
+
 __attribute__((constructor(102))) void map_arena() // before the program's own constructors
 {
     const size_t nbytes = number_in("GPUPROF_ARENA_NBYTES", 10);
     if (!nbytes)
         return;
-    void *wanted = (void *)number_in("GPUPROF_ARENA_BASE", 16);
+    char *wanted = (char *)number_in("GPUPROF_ARENA_BASE", 16);
     const int fd = (int)number_in("GPUPROF_ARENA", 10);
-    base = (char *)mmap(wanted, nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    const size_t managed_nbytes = (size_t)(__stop_gpuprof_managed - __start_gpuprof_managed);
+    if (managed_nbytes && wanted + nbytes > &before_heap) {
+        write_text("gpuprof: a program with __managed__ variables can have less device memory than this chip has\n");
+        _exit(125);
+    }
+    const int place = managed_nbytes ? MAP_FIXED : MAP_FIXED_NOREPLACE; // over the variables
+    base = (char *)mmap(wanted, nbytes, PROT_NONE, MAP_SHARED | place | MAP_NORESERVE, fd, 0);
     if (base != wanted) {
         perror("gpuprof: device memory cannot be mapped");
         _exit(125);
@@ -83,6 +115,7 @@ __attribute__((constructor(102))) void map_arena() // before the program's own c
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &action, &before);
+    open_managed(managed_nbytes);
 }
 
 size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
@@ -92,6 +125,11 @@ size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
 char *staging() { return staged; }
 
 bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
+
+bool is_managed_variable(const void *address)
+{
+    return (const char *)address >= __start_gpuprof_managed && (const char *)address < __stop_gpuprof_managed;
+}
 
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
 

@@ -10,6 +10,7 @@ enum Kind { device_memory, managed_memory, pinned_memory };
 
 char *staging(); // staging_nbytes that gpuprof shares, too: long copies go through it
 
+bool is_managed_variable(const void *address);
 bool is_device(const void *address);
 bool fits(const void *address, size_t nbytes); // from an address of the device, before the end of its memory
 cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name);

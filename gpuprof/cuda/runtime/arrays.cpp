@@ -4,6 +4,21 @@
 
 using namespace gpuprof;
 
+bool gpuprof::box_of(const End &to, const End &from, cudaExtent extent, Box *box)
+{
+    if (!(to.array || to.memory.ptr) || !(from.array || from.memory.ptr))
+        return false;
+    const cudaArray *of = to.array ? to.array : from.array;
+    *box = {extent.width * (of ? of->texel_nbytes() : 1), extent.height, extent.depth};
+    return to.holds(*box) && from.holds(*box);
+}
+
+cudaError_t gpuprof::copy_3d(const End &to, const End &from, cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    Box box;
+    return box_of(to, from, extent, &box) ? copy_box(to.side(), from.side(), box, kind, stream) : cudaErrorInvalidValue;
+}
+
 namespace {
 
 constexpr size_t most_extent = 1 << 17; // CUDA C++ Programming Guide: the largest extent of an array in one dimension
@@ -28,6 +43,8 @@ cudaError_t make_array(cudaArray **array, const cudaChannelFormatDesc *form, cud
         return cudaErrorInvalidValue;
     if (!is_form(*form))
         return cudaErrorInvalidChannelDescriptor;
+    if (flags & (cudaArraySparse | cudaArrayDeferredMapping))
+        return not_supported("sparse arrays, and arrays without memory");
     cudaArray made = {nullptr, *form, extent, flags, false};
     const cudaError_t status = allocate((void **)&made.memory, made.row_nbytes() * made.height() * made.depth(), device_memory, "array");
     if (status)
@@ -66,38 +83,18 @@ cudaError_t free_levels(cudaMipmappedArray *array)
     return status;
 }
 
-// One side of a copy: an array, or pitched memory. Positions in an array are counted in its texels, else in bytes.
-struct End {
-    const cudaArray *array;
-    cudaPos at;
-    cudaPitchedPtr memory;
-
-    bool holds(const Box &box) const { return !array || array->holds(at.x * array->texel_nbytes(), at.y, at.z, box); }
-    Side side() const
-    {
-        if (array)
-            return array->side(at.x * array->texel_nbytes(), at.y, at.z);
-        const size_t slice = memory.pitch * memory.ysize;
-        return {(char *)memory.ptr + at.z * slice + at.y * memory.pitch + at.x, memory.pitch, slice};
-    }
-};
-
-cudaError_t copy_3d(const End &to, const End &from, cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    if (!(to.array || to.memory.ptr) || !(from.array || from.memory.ptr))
-        return cudaErrorInvalidValue;
-    const cudaArray *of = to.array ? to.array : from.array;
-    const Box box = {extent.width * (of ? of->texel_nbytes() : 1), extent.height, extent.depth};
-    if (!to.holds(box) || !from.holds(box))
-        return cudaErrorInvalidValue;
-    return copy_box(to.side(), from.side(), box, kind, stream);
-}
-
 cudaError_t copy_3d(const cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     if (!p)
         return cudaErrorInvalidValue;
-    return copy_3d({p->dstArray, p->dstPos, p->dstPtr}, {p->srcArray, p->srcPos, p->srcPtr}, p->extent, p->kind, stream);
+    return gpuprof::copy_3d({p->dstArray, p->dstPos, p->dstPtr}, {p->srcArray, p->srcPos, p->srcPtr}, p->extent, p->kind, stream);
+}
+
+cudaError_t copy_3d(const cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    if (!p || p->srcDevice || p->dstDevice)
+        return p ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    return gpuprof::copy_3d({p->dstArray, p->dstPos, p->dstPtr}, {p->srcArray, p->srcPos, p->srcPtr}, p->extent, cudaMemcpyDefault, stream);
 }
 
 cudaError_t copy_to_array(cudaArray *to, size_t x, size_t y, Side from, Box box, cudaMemcpyKind kind, cudaStream_t stream)
@@ -184,6 +181,16 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *form, cudaExtent *extent, un
     return cudaSuccess;
 }
 
+// No array here has planes, is sparse or waits for its memory: CUDA gives this error for all others, too.
+cudaError_t cudaArrayGetPlane(cudaArray_t *, cudaArray_t, unsigned int) { return result(cudaErrorInvalidValue); }
+cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements *, cudaArray_t, int) { return result(cudaErrorInvalidValue); }
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements *, cudaMipmappedArray_t, int)
+{
+    return result(cudaErrorInvalidValue);
+}
+cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties *, cudaArray_t) { return result(cudaErrorInvalidValue); }
+cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties *, cudaMipmappedArray_t) { return result(cudaErrorInvalidValue); }
+
 cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
 {
     const size_t pitch = (extent.width + pitch_nbytes - 1) / pitch_nbytes * pitch_nbytes;
@@ -198,15 +205,32 @@ cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent) { retur
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return result(copy_3d(p, 0)); }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream) { return result(copy_3d(p, stream)); }
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind)
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) { return result(copy_3d(p, 0)); }
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) { return result(copy_3d(p, stream)); }
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
     char *part = flat_part(to, x, y, nbytes);
-    return result(part ? copy(part, from, nbytes, kind, 0) : cudaErrorInvalidValue);
+    return result(part ? copy(part, from, nbytes, kind, stream) : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind)
+{
+    return cudaMemcpyToArrayAsync(to, x, y, from, nbytes, kind, 0);
+}
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    char *part = flat_part(from, x, y, nbytes);
+    return result(part ? copy(to, part, nbytes, kind, stream) : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind)
 {
-    char *part = flat_part(from, x, y, nbytes);
-    return result(part ? copy(to, part, nbytes, kind, 0) : cudaErrorInvalidValue);
+    return cudaMemcpyFromArrayAsync(to, from, x, y, nbytes, kind, 0);
+}
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t nbytes,
+                                   cudaMemcpyKind kind)
+{
+    char *part = flat_part(to, to_x, to_y, nbytes);
+    const char *its = flat_part(from, from_x, from_y, nbytes);
+    return result(part && its ? copy(part, its, nbytes, kind, 0) : cudaErrorInvalidValue);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream)

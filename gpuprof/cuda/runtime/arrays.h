@@ -28,6 +28,29 @@ struct cudaArray {
     }
 };
 
+namespace gpuprof {
+
+// One side of a copy: an array, or pitched memory. Positions in an array are counted in its texels, else in bytes.
+struct End {
+    const cudaArray *array;
+    cudaPos at;
+    cudaPitchedPtr memory;
+
+    bool holds(const Box &box) const { return !array || array->holds(at.x * array->texel_nbytes(), at.y, at.z, box); }
+    Side side() const
+    {
+        if (array)
+            return array->side(at.x * array->texel_nbytes(), at.y, at.z);
+        const size_t slice = memory.pitch * memory.ysize;
+        return {(char *)memory.ptr + at.z * slice + at.y * memory.pitch + at.x, memory.pitch, slice};
+    }
+};
+
+bool box_of(const End &to, const End &from, cudaExtent extent, Box *box); // false: it is no copy
+cudaError_t copy_3d(const End &to, const End &from, cudaExtent extent, cudaMemcpyKind kind, cudaStream_t stream);
+
+} // namespace gpuprof
+
 struct cudaMipmappedArray {
     gpuprof::List<cudaArray *> levels;
 };

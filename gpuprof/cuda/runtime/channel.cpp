@@ -126,7 +126,7 @@ Place place_of_call(Call call)
         frame = (void **)frame[0];
         place = {frame[1], place.caller};
     }
-    if (launch_place && call == Call::launch) {
+    if (launch_place && (call == Call::launch || call == Call::not_launched)) {
         place.caller = launch_place;
         launch_place = nullptr;
     }
@@ -150,7 +150,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     if (is_wait(call) || call == Call::launch)
         fflush(stdout); // what kernels print comes after it
     Place place = {};
-    if (!n_open || call == Call::begin_call)
+    if (!n_open || call == Call::begin_call || call == Call::not_supported)
         place = place_of_call(call);
     const unsigned long long function = place.function ? (unsigned long long)((const char *)place.function - __start_gpuprof_text) : 0;
     Head head = {(int)call, n_words, payload.nbytes, (unsigned long long)place.caller, function, host_clock(), number_of_thread(), n_open > 0};
@@ -174,6 +174,7 @@ void take_turn() { pthread_mutex_lock(&turn); }
 void give_turn() { pthread_mutex_unlock(&turn); }
 
 thread_local cudaError_t last = cudaSuccess;
+bool has_unseen = false; // a launch's error that the program has not asked for
 cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
 
 bool is_sticky(cudaError_t error)
@@ -198,12 +199,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     if (is_sticky(reply.status))
         sticky = reply.status;
     give_turn();
-    if (after_wait && is_wait(call) && !reply.status)
-        after_wait();
     return reply;
 }
-
-void (*after_wait)() = nullptr;
 
 OneCall::OneCall()
 {
@@ -245,21 +242,49 @@ TheirTurn::~TheirTurn()
 
 void called_from(const void *place) { launch_place = place; }
 
+void not_launched(const char *symbol)
+{
+    const bool is_unchecked = launch_place; // what cudaLaunchKernel gives back is the program's to check
+    has_unseen |= is_unchecked;
+    ask_with(text(symbol), nullptr, Call::not_launched, is_unchecked);
+}
+
 Payload text(const char *s) { return {s, strlen(s)}; }
+
+cudaError_t not_supported(const char *what)
+{
+    const Reply reply = ask_with(text(what), nullptr, Call::lack);
+    return reply.status ? reply.status : cudaErrorNotSupported;
+}
 
 cudaError_t result(cudaError_t error)
 {
     if (error)
         last = error;
+    if (error == cudaErrorNotSupported)
+        ask(Call::not_supported);
     return error;
+}
+
+void see_error()
+{
+    if (!has_unseen || !last)
+        return;
+    has_unseen = false;
+    ask(Call::error_seen);
 }
 
 } // namespace gpuprof
 
 extern "C" cudaError_t cudaGetLastError()
 {
+    gpuprof::see_error();
     const cudaError_t found = gpuprof::last;
     gpuprof::last = gpuprof::sticky;
     return found;
 }
-extern "C" cudaError_t cudaPeekAtLastError() { return gpuprof::last; }
+extern "C" cudaError_t cudaPeekAtLastError()
+{
+    gpuprof::see_error();
+    return gpuprof::last;
+}

@@ -71,14 +71,19 @@ private:
     int n_held;
 };
 
-// Is called after each message after which the host may read what the device has done.
-extern void (*after_wait)();
-
 // The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 
-// Keeps the error for cudaGetLastError, and gives it back.
+// A call in this thread launches a kernel that is not there.
+void not_launched(const char *symbol);
+
+// Keeps the error for cudaGetLastError, and gives it back. gpuprof says where something is not supported.
 cudaError_t result(cudaError_t error);
+
+// The program asks for the last error.
+void see_error();
+// Says on stderr, with the program's line, that `what` is not there; gives back cudaErrorNotSupported.
+cudaError_t not_supported(const char *what);
 
 // What a function of the API gives that does nothing here, whose arguments are right or not.
 inline cudaError_t result_if(bool is_right) { return result(is_right ? cudaSuccess : cudaErrorInvalidValue); }

@@ -130,7 +130,6 @@ cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) { return result(check(device)); }
-cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaGetDevice(device); }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
@@ -154,15 +153,6 @@ cudaError_t cudaDeviceSynchronize()
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit)
-{
-    static const size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048}; // CUDA's own defaults
-    *value = (unsigned)limit < 5 ? limits[limit] : 0;
-    return result_if((unsigned)limit < 5);
-}
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t) { return result_if((unsigned)limit < 5); }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     *can = 0;

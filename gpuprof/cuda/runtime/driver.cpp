@@ -3,7 +3,7 @@
 #include "gpuprof/driver.h"
 #include "launches.h"
 #include "graphs.h"
-#include "open_memory.h"
+#include "registered.h"
 #include "pools.h"
 
 #include <stdio.h>
@@ -136,7 +136,7 @@ CUresult fill_words(CUdeviceptr p, unsigned value, unsigned element_nbytes, size
         return CUDA_ERROR_INVALID_VALUE;
     const unsigned byte = value & 0xff;
     if (element_nbytes == 1 || captured_by(stream))
-        return element_nbytes == 1 ? as(result(fill(pointer(p), (int)byte, n, stream))) : CUDA_ERROR_NOT_SUPPORTED;
+        return element_nbytes == 1 ? as(result(fill(pointer(p), (int)byte, n, stream))) : as(result(cudaErrorNotSupported));
     if (!n)
         return CUDA_SUCCESS;
     return as(result(ask(Call::fill_words, p, n * element_nbytes, value, element_nbytes, 0, 1, number(stream)).status));

@@ -1,49 +1,9 @@
 // What graphs are made of, and how they are done: each chain of nodes on a stream of its own.
-#include "graphs.h"
-#include "copies.h"
-#include "runtime_graphs.h"
+#include "graph_nodes.h"
+#include "arena.h"
 
 namespace gpuprof {
 namespace {
-
-struct HostCopy {
-    Side to, from;
-    Box box;
-    cudaMemcpyKind kind;
-};
-struct HostFill {
-    Side side;
-    Box box;
-    unsigned value, element_nbytes;
-};
-struct HostCall {
-    cudaHostFn_t function;
-    void *data;
-};
-
-} // namespace
-} // namespace gpuprof
-
-struct CUgraphNode_st {
-    CUgraph_st *graph;
-    cudaGraphNodeType type;
-    gpuprof::List<CUgraphNode_st *> before;
-    gpuprof::Launch launch;
-    gpuprof::HostCopy copy;
-    gpuprof::HostFill fill;
-    gpuprof::HostCall host;
-    CUgraph_st *child; // its own copy
-    CUgraphNode_st *twin; // in what was made of the graph last
-    size_t number;        // in a plan
-};
-struct CUgraph_st {
-    gpuprof::List<CUgraphNode_st *> nodes; // each after all that it waits for, once it is sorted
-};
-
-namespace gpuprof {
-namespace {
-
-typedef CUgraphNode_st Node;
 
 thread_local char here; // its address distinguishes threads
 
@@ -92,16 +52,32 @@ Node *next_of(Graph *graph, cudaStream_t stream, cudaGraphNodeType type)
     return node;
 }
 
+} // namespace
+
+void free_node(Node *node)
+{
+    discard(&node->launch);
+    node->before.clear();
+    node->attributes.clear();
+    free(node->arguments);
+    give_up(node->memory);
+    if (node->child)
+        destroy(node->child);
+    for (unsigned i = 0; i < node->conditional.size; ++i)
+        destroy(node->conditional.phGraph_out[i]);
+    free(node->conditional.phGraph_out);
+    free(node);
+}
+
 void destroy(Graph *graph)
 {
-    for (Node *node : graph->nodes) {
-        discard(&node->launch);
-        node->before.clear();
-        if (node->child)
-            destroy(node->child);
-        free(node);
-    }
+    for (Node *node : graph->nodes)
+        free_node(node);
     graph->nodes.clear();
+    for (const Condition &each : graph->conditions)
+        give_up(each.word);
+    graph->conditions.clear();
+    drop_objects(graph);
     free(graph);
 }
 
@@ -117,34 +93,42 @@ Launch copy_of(const Launch &launch)
     return made;
 }
 
+void copy_to(Node *twin, Node *node)
+{
+    Graph *graph = twin->graph;
+    *twin = *node;
+    twin->graph = graph;
+    twin->original = node;
+    twin->before = {};
+    twin->launch = copy_of(node->launch);
+    twin->arguments = nullptr;
+    twin->attributes = {};
+    for (const cudaLaunchAttribute &each : node->attributes)
+        twin->attributes.add(each);
+    share(twin->memory);
+    twin->child = node->child ? copy_of(node->child) : nullptr;
+    cudaGraph_t *bodies = node->conditional.phGraph_out;
+    twin->conditional.phGraph_out = bodies ? (cudaGraph_t *)calloc(node->conditional.size, sizeof *bodies) : nullptr;
+    for (unsigned i = 0; i < node->conditional.size; ++i)
+        twin->conditional.phGraph_out[i] = copy_of(bodies[i]);
+}
+
 Graph *copy_of(Graph *graph)
 {
     Graph *made = new_graph();
-    for (Node *node : graph->nodes) {
-        Node *twin = node->twin = new_node(made, node->type);
-        const List<Node *> none = twin->before;
-        *twin = *node;
-        twin->graph = made;
-        twin->before = none;
-        twin->launch = copy_of(node->launch);
-        twin->child = node->child ? copy_of(node->child) : nullptr;
-    }
+    for (Node *node : graph->nodes)
+        copy_to(node->twin = new_node(made, node->type), node);
     for (Node *node : graph->nodes)
         for (Node *before : node->before)
             node->twin->before.add(before->twin);
+    for (const Condition &each : graph->conditions) {
+        made->conditions.add(each);
+        share(each.word);
+    }
+    for (const Held &each : graph->objects)
+        made->objects.add(each);
+    hold_objects(made);
     return made;
-}
-
-// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
-bool reaches(const List<Node *> &from, Node *wanted)
-{
-    List<Node *> seen = {};
-    seen.add_all(from);
-    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
-        seen.add_all(seen[i]->before);
-    const bool is_there = seen.has(wanted);
-    seen.clear();
-    return is_there;
 }
 
 // Each node after those that it waits for. False: they wait for each other.
@@ -166,6 +150,10 @@ bool sort(Graph *graph)
     }
     graph->nodes.clear();
     graph->nodes = sorted;
+    for (Node *node : graph->nodes)
+        for (unsigned i = 0; i < node->conditional.size; ++i)
+            if (!sort(node->conditional.phGraph_out[i]))
+                return false;
     return true;
 }
 
@@ -187,34 +175,39 @@ Node *add_node(cudaGraphNode_t *made, Graph *graph, const cudaGraphNode_t *befor
     Node *node = new_node(graph, type);
     if (take_part(node, graph, before, n))
         return *made = node;
-    node->before.clear();
-    --graph->nodes.n;
-    free(node);
+    remove_node(node);
     return nullptr;
 }
 
-cudaError_t set_launch(Node *node, const cudaKernelNodeParams *how)
+// The others keep their order.
+void remove_node(Node *node)
 {
-    if (!node || node->type != cudaGraphNodeTypeKernel || !how || how->extra)
-        return cudaErrorInvalidValue;
-    cudaError_t status;
-    const Kernel *kernel = kernel_of(how->func, &status);
-    Launch made;
-    if (kernel)
-        status = prepare(&made, kernel, how->gridDim, how->blockDim, how->kernelParams, nullptr, 0, how->sharedMemBytes, 0);
-    if (status)
-        return status;
-    discard(&node->launch);
-    node->launch = made;
-    return cudaSuccess;
+    List<Node *> left = {};
+    for (Node *each : node->graph->nodes) {
+        if (each != node)
+            left.add(each);
+        for (size_t i = 0; i < each->before.n; ++i)
+            if (each->before[i] == node)
+                each->before.drop(i--);
+    }
+    node->graph->nodes.clear();
+    node->graph->nodes = left;
+    free_node(node);
 }
 
-// The streams that a graph is done on: stream 0 is the one that it is launched on.
-struct Plan {
-    List<cudaStream_t> streams;
-    List<cudaEvent_t> events; // after each node, null where no other node waits
-    List<size_t> stream_of;   // by node
-};
+namespace {
+
+// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
+bool reaches(const List<Node *> &from, Node *wanted)
+{
+    List<Node *> seen = {};
+    seen.add_all(from);
+    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
+        seen.add_all(seen[i]->before);
+    const bool is_there = seen.has(wanted);
+    seen.clear();
+    return is_there;
+}
 
 cudaError_t new_stream(Plan *plan)
 {
@@ -228,17 +221,6 @@ cudaError_t new_event(cudaEvent_t *event)
     *event = (cudaEvent_t)reply.words[make_event_gives::event];
     return reply.status;
 }
-
-} // namespace
-} // namespace gpuprof
-
-struct CUgraphExec_st {
-    CUgraph_st *graph, *source;
-    gpuprof::Plan plan;
-};
-
-namespace gpuprof {
-namespace {
 
 // A node continues the stream of the first one that it waits for, if that is its last; else it has its own stream.
 cudaError_t make_plan(CUgraphExec_st *exec)
@@ -293,22 +275,32 @@ cudaError_t fill_elements(const HostFill &how, cudaStream_t stream)
     return ask(Call::fill_words, how.side.base, how.box.nbytes, how.value, how.element_nbytes, how.side.row, how.box.rows, number(stream)).status;
 }
 
+// The program may have freed it after an earlier launch: CUDA would allocate it again.
+cudaError_t check_memory(const Node &node)
+{
+    const void *start;
+    kind_of(node.memory->p, &start);
+    return start ? cudaSuccess : not_supported("a launch of a graph whose memory was freed");
+}
+
 cudaError_t do_node(const Node &node, cudaStream_t stream)
 {
+    if (node.is_disabled)
+        return cudaSuccess;
     switch (node.type) {
     case cudaGraphNodeTypeKernel: return start(node.launch, stream);
     case cudaGraphNodeTypeMemcpy: return copy_box(node.copy.to, node.copy.from, node.copy.box, node.copy.kind, stream);
     case cudaGraphNodeTypeMemset: return fill_elements(node.fill, stream);
     case cudaGraphNodeTypeHost: return call_host(node.host);
-    case cudaGraphNodeTypeGraph: {
-        cudaError_t status = cudaSuccess;
-        for (Node *each : node.child->nodes)
-            status = status ? status : do_node(*each, stream);
-        return status;
-    }
+    case cudaGraphNodeTypeGraph: return run_all(node.child, stream);
+    case cudaGraphNodeTypeWaitEvent: return wait(stream, node.event);
+    case cudaGraphNodeTypeEventRecord: return record(node.event, stream);
+    case cudaGraphNodeTypeMemAlloc: return check_memory(node);
+    case cudaGraphNodeTypeConditional: return do_conditional(node, stream);
+    case cudaGraphNodeTypeMemFree: // what it had is freed with the graph
     case cudaGraphNodeTypeEmpty: return cudaSuccess;
+    default: return cudaErrorInvalidValue;
     }
-    return cudaErrorInvalidValue;
 }
 
 cudaError_t run(CUgraphExec_st *exec, cudaStream_t stream)
@@ -323,6 +315,7 @@ cudaError_t run(CUgraphExec_st *exec, cudaStream_t stream)
             status = wait(plan.streams[i], begin);
     }
     plan.streams[0] = stream;
+    reset_conditions(exec->graph, stream);
     for (size_t i = 0; i < exec->graph->nodes.n && !status; ++i) {
         const Node &node = *exec->graph->nodes[i];
         const size_t its = plan.stream_of[i];
@@ -349,7 +342,7 @@ cudaError_t destroy(CUgraphExec_st *exec)
     exec->plan.streams.clear();
     exec->plan.events.clear();
     exec->plan.stream_of.clear();
-    destroy(exec->graph);
+    gpuprof::destroy(exec->graph);
     free(exec);
     return status;
 }
@@ -379,7 +372,7 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *made)
     if (is_joined)
         *made = graph;
     else
-        destroy(graph);
+        gpuprof::destroy(graph);
     return is_joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
 }
 
@@ -408,6 +401,23 @@ template <typename T> cudaError_t give_list(const List<T> &from, T *to, size_t *
 
 } // namespace
 
+cudaError_t run_all(Graph *graph, cudaStream_t stream)
+{
+    cudaError_t status = cudaSuccess;
+    for (Node *each : graph->nodes)
+        status = status ? status : do_node(*each, stream);
+    return status;
+}
+
+Node *twin_in(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    if (exec && node)
+        for (Node *each : exec->graph->nodes)
+            if (each->original == node)
+                return each;
+    return nullptr;
+}
+
 Graph *captured_by(cudaStream_t stream)
 {
     Turn turn;
@@ -426,13 +436,13 @@ bool is_waiting_refused()
 cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
 {
     Node *node = next_of(graph, stream, cudaGraphNodeTypeMemcpy);
-    node->copy = {{(char *)to, 0, 0}, {(char *)from, 0, 0}, {nbytes, 1, 1}, kind};
+    set_flat_copy(node, to, from, nbytes, kind);
     return cudaSuccess;
 }
 cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes)
 {
-    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {{(char *)p, 0, 0}, {nbytes, 1, 1}, (unsigned char)value, 1};
-    return cudaSuccess;
+    const cudaMemsetParams how = {p, 0, (unsigned char)value, 1, nbytes, 1};
+    return set_fill(next_of(graph, stream, cudaGraphNodeTypeMemset), &how);
 }
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
 {
@@ -474,6 +484,20 @@ bool waits_for_captured(cudaStream_t stream, cudaEvent_t event)
 
 using namespace gpuprof;
 
+namespace {
+// A node that is there only if it can be set.
+template <typename Set>
+cudaError_t add_set(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaGraphNodeType type, Set set)
+{
+    if (!add_node(node, graph, before, n, type))
+        return cudaErrorInvalidValue;
+    const cudaError_t status = set(*node);
+    if (status)
+        remove_node(*node);
+    return status;
+}
+} // namespace
+
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
@@ -512,62 +536,31 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 }
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaKernelNodeParams *how)
 {
-    if (!add_node(node, graph, before, n, cudaGraphNodeTypeKernel))
-        return result(cudaErrorInvalidValue);
-    const cudaError_t status = set_launch(*node, how);
-    if (status) {
-        (*node)->before.clear();
-        free(*node);
-        --graph->nodes.n;
-    }
-    return result(status);
+    return result(add_set(node, graph, before, n, cudaGraphNodeTypeKernel, [=](Node *made) { return set_launch(made, how); }));
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaMemcpy3DParms *how)
 {
-    if (!how || how->srcArray || how->dstArray)
-        return result(how ? cudaErrorNotSupported : cudaErrorInvalidValue);
-    if (!add_node(node, graph, before, n, cudaGraphNodeTypeMemcpy))
-        return result(cudaErrorInvalidValue);
-    const cudaPitchedPtr &to = how->dstPtr, &from = how->srcPtr;
-    const cudaPos &at = how->dstPos, &of = how->srcPos;
-    const size_t to_slice = to.pitch * to.ysize, from_slice = from.pitch * from.ysize;
-    (*node)->copy = {{(char *)to.ptr + at.z * to_slice + at.y * to.pitch + at.x, to.pitch, to_slice},
-                     {(char *)from.ptr + of.z * from_slice + of.y * from.pitch + of.x, from.pitch, from_slice},
-                     {how->extent.width, how->extent.height, how->extent.depth},
-                     how->kind};
-    return cudaSuccess;
+    return result(add_set(node, graph, before, n, cudaGraphNodeTypeMemcpy, [=](Node *made) { return set_copy(made, how); }));
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, void *to, const void *from,
                                      size_t nbytes, cudaMemcpyKind kind)
 {
     if (!add_node(node, graph, before, n, cudaGraphNodeTypeMemcpy))
         return result(cudaErrorInvalidValue);
-    (*node)->copy = {{(char *)to, 0, 0}, {(char *)from, 0, 0}, {nbytes, 1, 1}, kind};
-    return cudaSuccess;
+    set_flat_copy(*node, to, from, nbytes, kind);
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaMemsetParams *how)
 {
-    const unsigned element = how ? how->elementSize : 0;
-    if ((element != 1 && element != 2 && element != 4) || !add_node(node, graph, before, n, cudaGraphNodeTypeMemset))
-        return result(cudaErrorInvalidValue);
-    const size_t pitch = how->height > 1 ? how->pitch : how->width * element;
-    const unsigned value = element == 4 ? how->value : how->value & ((1u << 8 * element) - 1);
-    (*node)->fill = {{(char *)how->dst, pitch, 0}, {how->width * element, how->height, 1}, value, element};
-    return cudaSuccess;
+    return result(add_set(node, graph, before, n, cudaGraphNodeTypeMemset, [=](Node *made) { return set_fill(made, how); }));
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, const cudaHostNodeParams *how)
 {
-    if (!how || !how->fn || !add_node(node, graph, before, n, cudaGraphNodeTypeHost))
-        return result(cudaErrorInvalidValue);
-    (*node)->host = {how->fn, how->userData};
-    return cudaSuccess;
+    return result(add_set(node, graph, before, n, cudaGraphNodeTypeHost, [=](Node *made) { return set_call(made, how); }));
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaGraph_t child)
 {
-    if (!child || !sort(child) || !add_node(node, graph, before, n, cudaGraphNodeTypeGraph))
-        return result(cudaErrorInvalidValue);
-    (*node)->child = copy_of(child);
-    return cudaSuccess;
+    return result(add_set(node, graph, before, n, cudaGraphNodeTypeGraph, [=](Node *made) { return set_child(made, child); }));
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n)
 {
@@ -621,7 +614,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type)
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *how) { return result(set_launch(node, how)); }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
     *exec = nullptr;
     if (!graph || !sort(graph))
@@ -629,7 +622,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     OneCall whole;
     CUgraphExec_st *made = (CUgraphExec_st *)calloc(1, sizeof *made);
     made->graph = copy_of(graph);
-    made->source = graph;
+    made->flags = flags;
     const cudaError_t status = make_plan(made);
     if (status)
         destroy(made);
@@ -637,15 +630,13 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
         *exec = made;
     return result(status);
 }
-// The nodes of the graph that the executable one was made of are known there as their twins.
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    return cudaGraphInstantiateWithFlags(exec, graph, flags);
+}
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *how)
 {
-    if (!exec || !node || node->graph != exec->source)
-        return result(cudaErrorInvalidValue);
-    for (size_t i = 0; i < exec->source->nodes.n; ++i)
-        if (exec->source->nodes[i] == node)
-            return result(set_launch(exec->graph->nodes[i], how));
-    return result(cudaErrorInvalidValue);
+    return result(set_launch(twin_in(exec, node), how));
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *found)
 {
@@ -659,8 +650,11 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
         return result(cudaErrorGraphExecUpdateFailure);
     }
     Graph *made = copy_of(graph);
-    for (size_t i = 0; i < made->nodes.n; ++i)
+    for (size_t i = 0; i < made->nodes.n; ++i) {
         made->nodes[i]->number = i;
+        made->nodes[i]->original = exec->graph->nodes[i]->original; // whose nodes still stand for them
+        made->nodes[i]->is_disabled = exec->graph->nodes[i]->is_disabled;
+    }
     destroy(exec->graph);
     exec->graph = made;
     return cudaSuccess;

@@ -127,7 +127,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *found, const void *p
     *found = {start ? types[kind] : cudaMemoryTypeUnregistered, 0, start ? (void *)p : nullptr, start && kind == device_memory ? nullptr : (void *)p};
     return cudaSuccess;
 }
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t, int, cudaStream_t) { return result_if(is_device(p)); }
-cudaError_t cudaMemAdvise(const void *p, size_t, cudaMemoryAdvise, int) { return result_if(is_device(p)); }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *p, size_t, unsigned int) { return result_if(is_device(p)); }
 }

@@ -1,6 +1,7 @@
 // What clang's start-up code registers. Nothing is sent before it is used.
 #include "modules.h"
-#include "open_memory.h"
+#include "arena.h"
+#include "list.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ namespace {
 
 struct Module {
     const char *key; // gpuprof's own, or a fatbin of nvcc's
-    bool is_loaded;
+    bool is_loaded, is_linked; // with the device code of others
     cudaError_t status;
     unsigned long long number;
 };
@@ -25,6 +26,13 @@ struct Named { // a kernel or a variable
     Variable variable;
     cudaError_t status;
 };
+
+struct Managed { // a `__managed__` variable
+    Module *module;
+    const char *symbol;
+    const void *address;
+};
+List<Managed> managed;
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Named **table = nullptr; // open addressing; its length is a power of two, at most half full
@@ -80,9 +88,18 @@ Payload key_of(const Module *module)
     return head->magic == 0xba55ed50 ? Payload{head, head->nbytes + head->follows} : text(module->key);
 }
 
+// The device's variables lie where the host's are.
+void place_managed(const Module *module)
+{
+    for (const Managed &one : managed)
+        if (one.module == module || (one.module->is_linked && module->is_linked))
+            ask_with(text(one.symbol), nullptr, Call::place, one.address);
+}
+
 cudaError_t load(Module *module)
 {
     if (!module->is_loaded) {
+        place_managed(module);
         const Reply reply = ask_with(key_of(module), nullptr, Call::module);
         module->number = reply.words[module_gives::module];
         module->status = reply.status;
@@ -90,6 +107,17 @@ cudaError_t load(Module *module)
     }
     return module->status;
 }
+
+// At the program's start: it may use the variables before anything else of the module.
+void load_managed(bool is_linked)
+{
+    Unlisted parts;
+    for (const Managed &one : managed)
+        if (one.module->is_linked == is_linked)
+            load(one.module); // the program meets an error of it when it launches
+}
+
+__attribute__((constructor)) void load_linked() { load_managed(true); } // after those of the program's files
 
 void learn_kernel(Named *one) { one->status = ask_kernel(one->module->number, one->symbol, &one->kernel); }
 void learn_variable(Named *one) { one->status = ask_variable(one->module->number, one->symbol, &one->variable); }
@@ -136,10 +164,24 @@ cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *fo
     known.localSizeBytes = reply.words[at::local_nbytes];
     known.maxThreadsPerBlock = (int)reply.words[at::max_threads];
     known.numRegs = (int)reply.words[at::registers];
+    known.preferredShmemCarveout = cudaSharedmemCarveoutDefault;
     known.ptxVersion = known.binaryVersion = (int)reply.words[at::arch];
     known.maxDynamicSharedSizeBytes = (int)reply.words[at::most_dynamic_nbytes];
+    kernel.symbol = strdup(symbol);
     *found = kernel;
     return cudaSuccess;
+}
+
+void add_kernel(const void *handle, const char *symbol, const Kernel &kernel)
+{
+    Named *one = (Named *)calloc(1, sizeof *one);
+    one->address = handle;
+    one->symbol = symbol;
+    one->kernel = kernel;
+    one->is_known = true;
+    pthread_mutex_lock(&lock);
+    add(one);
+    pthread_mutex_unlock(&lock);
 }
 
 cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable *found)
@@ -154,6 +196,14 @@ const Kernel *kernel_of(const void *stub, cudaError_t *status)
     const Named *one = known(stub, learn_kernel);
     *status = one ? one->status : cudaErrorInvalidDeviceFunction;
     return *status ? nullptr : &one->kernel;
+}
+
+const Kernel *kernel_to_launch(const void *stub, cudaError_t *status)
+{
+    const Kernel *found = kernel_of(stub, status);
+    if (const Named *one = found ? nullptr : known(stub, learn_kernel))
+        not_launched(one->symbol);
+    return found;
 }
 
 cudaError_t variable_of(const void *shadow, Variable *found)
@@ -181,17 +231,23 @@ void **__cudaRegisterFatBinary(void *wrapper)
     return (void **)module;
 }
 // Of an object whose device code is linked with others': see device_link.py.
-void gpuprof_register_linked(void (*globals)(void **), void *wrapper) { globals(__cudaRegisterFatBinary(wrapper)); }
-void __cudaRegisterFatBinaryEnd(void **) { gpuprof::learn_managed(); }
+void gpuprof_register_linked(void (*globals)(void **), void *wrapper)
+{
+    void **handle = __cudaRegisterFatBinary(wrapper);
+    ((gpuprof::Module *)handle)->is_linked = true;
+    globals(handle);
+}
+void __cudaRegisterFatBinaryEnd(void **) { gpuprof::load_managed(false); }
 char __cudaInitModule(void **) { return 0; }
 void __cudaUnregisterFatBinary(void **) {}
 void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *symbol, int, void *, void *, void *, void *, int *)
 {
     gpuprof::add(handle, stub, symbol);
 }
-void __cudaRegisterVar(void **handle, char *shadow, char *, const char *symbol, int, size_t nbytes, int, int)
+void __cudaRegisterVar(void **handle, char *shadow, char *, const char *symbol, int, size_t, int, int)
 {
     gpuprof::add(handle, shadow, symbol);
-    gpuprof::add_managed(shadow, nbytes);
+    if (gpuprof::is_managed_variable(shadow))
+        gpuprof::managed.add({(gpuprof::Module *)handle, symbol, shadow});
 }
 }

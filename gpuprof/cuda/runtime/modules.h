@@ -14,6 +14,7 @@ struct Kernel {
     unsigned n_params, params_nbytes;
     const Parameter *params;
     cudaFuncAttributes attributes;
+    const char *symbol;
 };
 
 struct Variable {
@@ -22,7 +23,11 @@ struct Variable {
 
 // Both ask gpuprof at their first use. An error is given back in `status`.
 const Kernel *kernel_of(const void *stub, cudaError_t *status);
+const Kernel *kernel_to_launch(const void *stub, cudaError_t *status); // gpuprof says that it is not there
 cudaError_t variable_of(const void *shadow, Variable *found);
+
+// Makes an address stand for a kernel, as a stub does.
+void add_kernel(const void *handle, const char *symbol, const Kernel &kernel);
 
 // By their symbols, in a module that gpuprof knows by its number.
 cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *found);

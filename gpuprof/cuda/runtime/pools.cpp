@@ -61,6 +61,16 @@ unsigned long long *word_of(Pool *pool, cudaMemPoolAttr attribute)
     }
 }
 
+bool is_own(const cudaMemLocation &location) { return location.type == cudaMemLocationTypeDevice && !location.id; }
+
+// Pools of the host, and of managed memory, are not there.
+cudaError_t check(const cudaMemLocation *location, cudaMemAllocationType type)
+{
+    if (!location || (location->type == cudaMemLocationTypeDevice && location->id))
+        return location ? cudaErrorInvalidDevice : cudaErrorInvalidValue;
+    return is_own(*location) && type == cudaMemAllocationTypePinned ? cudaSuccess : not_supported("a pool of memory that is not the device's");
+}
+
 int *flag_of(Pool *pool, cudaMemPoolAttr attribute)
 {
     const int which = attribute - cudaMemPoolReuseFollowEventDependencies;
@@ -157,4 +167,36 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     return cudaSuccess;
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) { return result_if(pool); }
+// A pool's memory lies on the device, which always reads and writes it.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc *accesses, size_t n)
+{
+    if (!pool || (n && !accesses))
+        return result(cudaErrorInvalidValue);
+    for (size_t i = 0; i < n; ++i)
+        if (!is_own(accesses[i].location) || accesses[i].flags != cudaMemAccessFlagsProtReadWrite)
+            return result(is_own(accesses[i].location) ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+    return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags *flags, cudaMemPool_t pool, cudaMemLocation *location)
+{
+    if (!flags || !pool || !location)
+        return result(cudaErrorInvalidValue);
+    *flags = is_own(*location) ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return result(is_own(*location) ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, cudaMemLocation *location, cudaMemAllocationType type)
+{
+    const cudaError_t status = pool ? check(location, type) : cudaErrorInvalidValue;
+    return status ? result(status) : cudaDeviceGetDefaultMemPool(pool, 0);
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, cudaMemLocation *location, cudaMemAllocationType type)
+{
+    const cudaError_t status = pool ? check(location, type) : cudaErrorInvalidValue;
+    return status ? result(status) : cudaDeviceGetMemPool(pool, 0);
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation *location, cudaMemAllocationType type, cudaMemPool_t pool)
+{
+    const cudaError_t status = check(location, type);
+    return status ? result(status) : cudaDeviceSetMemPool(0, pool);
+}
 }

@@ -77,6 +77,12 @@ void *gpuprof::device_address(const void *host)
     return nullptr;
 }
 
+void gpuprof::to_device_address(void **p)
+{
+    if (void *device = device_address(*p))
+        *p = device;
+}
+
 extern "C" {
 cudaError_t cudaHostRegister(void *p, size_t nbytes, unsigned int) { return result(p && nbytes ? map((char *)p, nbytes) : cudaErrorInvalidValue); }
 cudaError_t cudaHostUnregister(void *p) { return result(unmap((char *)p)); }

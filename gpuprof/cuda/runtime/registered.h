@@ -3,4 +3,5 @@
 
 namespace gpuprof {
 void *device_address(const void *host); // null where it is not registered
-}
+void to_device_address(void **p);       // a host address there becomes the device's; others stay
+} // namespace gpuprof

@@ -10,6 +10,7 @@ namespace {
 struct Image {
     unsigned long long geometry, bits, kind, channels, layers, n_levels, levels[32][5];
 };
+constexpr size_t pitch_alignment = 32; // cudaDeviceProp.texturePitchAlignment
 enum Geometry { line, plane, volume, lines, planes, cube, cubes }; // as Python's device.images has them, in order
 
 unsigned long long n_channels(const cudaChannelFormatDesc &form) { return form.w ? 4 : form.y ? 2 : 1; }
@@ -70,7 +71,7 @@ bool fill_in(Image *image, const cudaResourceDesc &from)
     }
     case cudaResourceTypePitch2D: {
         const auto &rows = from.res.pitch2D;
-        if (!is_device(rows.devPtr) || !rows.width || !rows.height)
+        if (!is_device(rows.devPtr) || !rows.width || !rows.height || rows.pitchInBytes % pitch_alignment)
             return false;
         describe(image, rows.desc, plane, 1);
         add_level(image, rows.devPtr, rows.width, rows.height, 1, rows.pitchInBytes);
@@ -80,19 +81,103 @@ bool fill_in(Image *image, const cudaResourceDesc &from)
     return false;
 }
 
-cudaError_t make(unsigned long long *handle, const cudaResourceDesc *resource, const cudaTextureDesc &how, bool is_surface)
+// Objects know what they were made of.
+struct Made {
+    unsigned long long handle;
+    cudaResourceDesc resource;
+    cudaTextureDesc how;
+    cudaResourceViewDesc view;
+    bool has_view, is_surface;
+};
+List<Made> all;
+
+void remember(const Made &one)
+{
+    Turn turn;
+    all.add(one);
+}
+
+const Made *made_with(unsigned long long handle)
+{
+    for (const Made &each : all)
+        if (each.handle == handle)
+            return &each;
+    return nullptr;
+}
+
+void forget(unsigned long long handle)
+{
+    Turn turn;
+    if (const Made *one = made_with(handle))
+        all.drop(one - all.items);
+}
+
+cudaError_t make(unsigned long long *handle, const cudaResourceDesc *resource, const cudaTextureDesc &how, const cudaResourceViewDesc *view,
+                 bool is_surface)
 {
     Image image = {};
     if (!handle || !resource || !fill_in(&image, *resource))
         return cudaErrorInvalidValue;
     for (float channel : how.borderColor)
         if (channel != 0)
-            return cudaErrorNotSupported;
+            return not_supported("a texture with a border color");
     const Reply reply = ask_with(Payload{image.levels, image.n_levels * sizeof *image.levels}, nullptr, Call::make_image, image.geometry, image.bits,
                                  image.kind, image.channels, image.layers, (int)is_surface, how.addressMode[0], how.addressMode[1],
                                  how.addressMode[2], how.filterMode, how.mipmapFilterMode, how.readMode, how.normalizedCoords, how.sRGB);
     *handle = reply.words[make_image_gives::handle];
+    if (!reply.status)
+        remember({*handle, *resource, how, view ? *view : cudaResourceViewDesc{}, view != nullptr, is_surface});
     return reply.status;
+}
+
+// The formats of views that read a texel as what it is, by its form: of 8, 16 and 32 bits, with 1, 2 and 4 channels.
+cudaResourceViewFormat format_of(const cudaChannelFormatDesc &form)
+{
+    static const cudaResourceViewFormat first[][3] = {
+        {cudaResViewFormatSignedChar1, cudaResViewFormatSignedShort1, cudaResViewFormatSignedInt1},
+        {cudaResViewFormatUnsignedChar1, cudaResViewFormatUnsignedShort1, cudaResViewFormatUnsignedInt1},
+        {cudaResViewFormatNone, cudaResViewFormatHalf1, cudaResViewFormatFloat1},
+    };
+    const unsigned long long n = n_channels(form);
+    return (cudaResourceViewFormat)(first[form.f][form.x / 16] + (n == 4 ? 2 : n - 1));
+}
+
+// Whether a view shows all of a resource, as it is.
+bool is_whole(const cudaResourceViewDesc &view, const cudaResourceDesc &resource)
+{
+    if (resource.resType != cudaResourceTypeArray && resource.resType != cudaResourceTypeMipmappedArray)
+        return false;
+    const bool has_levels = resource.resType == cudaResourceTypeMipmappedArray;
+    const cudaMipmappedArray *levels = has_levels ? resource.res.mipmap.mipmap : nullptr;
+    const cudaArray *array = has_levels ? levels ? levels->levels[0] : nullptr : resource.res.array.array;
+    if (!array)
+        return false;
+    const unsigned last_level = levels ? (unsigned)levels->levels.n - 1 : 0;
+    const unsigned last_layer = array->flags & cudaArrayLayered ? (unsigned)array->depth() - 1 : 0;
+    const bool is_size = view.width == array->extent.width && view.height == array->extent.height && view.depth == array->extent.depth;
+    return is_size && view.format == format_of(array->form) && !view.firstMipmapLevel && view.lastMipmapLevel == last_level && !view.firstLayer &&
+           view.lastLayer == last_layer;
+}
+
+cudaError_t make_texture(unsigned long long *handle, const cudaResourceDesc *resource, const cudaTextureDesc *how, const cudaResourceViewDesc *view)
+{
+    if (!resource || !how)
+        return cudaErrorInvalidValue;
+    if (view && resource->resType != cudaResourceTypeArray && resource->resType != cudaResourceTypeMipmappedArray)
+        return cudaErrorInvalidValue;
+    if (view && !is_whole(*view, *resource))
+        return not_supported("a view that shows a part of an array, or its texels as others");
+    return make(handle, resource, *how, view, false);
+}
+
+template <typename T> cudaError_t give(T *to, unsigned long long handle, bool is_surface, T Made::*field)
+{
+    Turn turn;
+    const Made *one = made_with(handle);
+    if (!to || !one || one->is_surface != is_surface)
+        return cudaErrorInvalidValue;
+    *to = one->*field;
+    return cudaSuccess;
 }
 
 } // namespace
@@ -101,14 +186,38 @@ extern "C" {
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource, const cudaTextureDesc *how,
                                     const cudaResourceViewDesc *view)
 {
-    if (view)
-        return result(cudaErrorNotSupported);
-    return result(how ? make(texture, resource, *how, false) : cudaErrorInvalidValue);
+    return result(make_texture(texture, resource, how, view));
 }
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) { return cudaSuccess; }
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture)
+{
+    forget(texture);
+    return result(cudaSuccess);
+}
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource)
 {
-    return result(make(surface, resource, {}, true));
+    return result(make(surface, resource, {}, nullptr, true));
 }
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) { return cudaSuccess; }
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface)
+{
+    forget(surface);
+    return result(cudaSuccess);
+}
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *resource, cudaTextureObject_t texture)
+{
+    return result(give(resource, texture, false, &Made::resource));
+}
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *how, cudaTextureObject_t texture)
+{
+    return result(give(how, texture, false, &Made::how));
+}
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc *view, cudaTextureObject_t texture)
+{
+    Turn turn;
+    const Made *one = made_with(texture);
+    return result(one && !one->has_view ? cudaErrorInvalidValue : give(view, texture, false, &Made::view));
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *resource, cudaSurfaceObject_t surface)
+{
+    return result(give(resource, surface, true, &Made::resource));
+}
 }

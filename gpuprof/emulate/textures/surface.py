@@ -79,7 +79,7 @@ def addresses(
     row = position[-1]
     for axis in (2, 1):
         row = row * level[1 + axis] + (position[axis] if axis < len(rest) else 0)
-    flat = level.address + row * level.width * image.texel_nbytes + position[0]
+    flat = level.address + row * image.row_nbytes(0) + position[0]
     if limits[0] < 0 and site.bounds != "trap":
         wrong.refuse(np.ones_like(outside), "outside", f"access of {nbytes} bytes to a row of fewer")
         return np.full(len(elements), -1, np.int64)

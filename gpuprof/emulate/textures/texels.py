@@ -133,18 +133,17 @@ def level_taps(
     """
     level = image.levels[number]
     taps = [(layer * 0, np.ones(len(layer), np.bool_), np.ones(len(layer)))]
-    extents = level[1:4]
-    start = layer
-    for axis in range(len(axes), 3):
-        start = start * extents[axis]
-    taps = [(start, *taps[0][1:])]
+    # From a texel, a row and a slice to the next one.
+    row_nbytes = image.row_nbytes(number)
+    steps = (image.texel_nbytes, row_nbytes, row_nbytes * level.height)
+    taps = [(layer * (steps[2] * level.depth), *taps[0][1:])]
     for axis in reversed(range(len(axes))):
         taps = [
-            (at * extents[axis] + tap.index, inside & tap.inside, weight * tap.weight)
+            (at + tap.index * steps[axis], inside & tap.inside, weight * tap.weight)
             for at, inside, weight in taps
             for tap in axes[axis]
         ]
-    return [(level.address + at * image.texel_nbytes, inside, weight) for at, inside, weight in taps]
+    return [(level.address + at, inside, weight) for at, inside, weight in taps]
 
 
 def sample_level(views, image: Image, number: int, layer: np.ndarray, axes: list[list[Tap]]) -> Texels:

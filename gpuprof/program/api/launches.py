@@ -1,12 +1,15 @@
 """Launches, and how many blocks of a kernel fit."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 
 from gpuprof.chips import Chip
+from gpuprof.compile.demangle import demangle
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.device.launching.limits import CLUSTERS_SINCE, MAX_CLUSTER
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program import errors
@@ -18,6 +21,7 @@ from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import Chooser, LaunchChoice
 
 COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags
+PORTABLE_CLUSTER = 8  # blocks, which every chip with clusters can hold (CUDA C++ Programming Guide)
 
 
 class Launches:
@@ -36,6 +40,9 @@ class Launches:
         self.device, self._modules, self._memory, self._streams = device, modules, memory, streams
         self._blocks_per_sm, self._chooser = blocks_per_sm, Chooser(choice)
         self._shared_limits: dict[int, int] = {}
+        self.unchecked = (
+            ""  # a kernel that was not there when the program launched it, which has not requested the error
+        )
 
     def launch(self, params: bytes, *, function: int, shared_nbytes: int, stream: int, flags: int, **extents: int):
         """`extents`: grid_x and so on, of the grid, of a block and of a cluster."""
@@ -67,6 +74,17 @@ class Launches:
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
+    def not_launched(self, symbol: bytes, is_unchecked: int):
+        """A launch of a kernel that could not be loaded, which was reported; `is_unchecked`: as `kernel<<<>>>`."""
+        name = demangle(symbol.decode("utf-8", "replace"))
+        if is_unchecked:
+            self.unchecked = name
+        raise Failed(errors.INVALID_DEVICE_FUNCTION, f"{name} is not launched")
+
+    def error_seen(self, payload: bytes):
+        self.unchecked = ""
+        return (), b""
+
     def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
         chip = self.device.chip
         most = chip.sms * self._blocks(number, launch.threads_per_block, launch.dynamic_shared_nbytes)
@@ -86,6 +104,27 @@ class Launches:
 
     def occupancy(self, payload: bytes, function: int, threads: int, shared_nbytes: int):
         return (self._blocks(function, signed(threads), shared_nbytes),), b""
+
+    def shared_available(self, payload: bytes, function: int, blocks: int, threads: int):
+        """The most dynamic shared memory of a block with which so many blocks still fit on an SM."""
+        if signed(blocks) <= 0 or self._blocks(function, signed(threads), 0) <= 0:
+            raise Failed(errors.INVALID_VALUE)
+        most = self._shared_limit_of(function) + 1
+        fits = bisect_left(range(most), True, key=lambda n: self._blocks(function, signed(threads), n) < blocks)
+        return (max(fits - 1, 0),), b""
+
+    def clusters(
+        self, payload: bytes, function: int, threads: int, shared_nbytes: int, blocks: int, is_nonportable: int
+    ):
+        """All SMs can share a cluster here: a card's graphics processing clusters have 16 or 18 of them."""
+        chip = self.device.chip
+        if int("".join(filter(str.isdigit, chip.arch))) < CLUSTERS_SINCE:
+            raise Failed(errors.NOT_SUPPORTED, f"{chip.name} has no clusters")
+        resident = chip.sms * self._blocks(function, signed(threads), shared_nbytes)
+        largest = MAX_CLUSTER if is_nonportable else PORTABLE_CLUSTER
+        while largest > resident:
+            largest //= 2
+        return (largest, resident // blocks if 0 < blocks <= largest else 0), b""
 
     def _blocks(self, number: int, threads: int, shared_nbytes: int) -> int:
         if threads <= 0:

@@ -1,9 +1,7 @@
 """Modules, and the kernels and variables in them."""
 
-import re
 import struct
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +9,8 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.module import LoadedModule
-from gpuprof.errors import PtxError
+from gpuprof.device.module import LoadedModule, Placed
+from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
 from gpuprof.program.build import Executable, module_number
@@ -20,9 +18,6 @@ from gpuprof.program.errors import Failed
 from gpuprof.program.fatbin import container
 
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
-# What the assembler says of a function and of a variable that the module does not define.
-ELSEWHERE = re.compile("unsupported external function|is declared .extern")
-RDC_HINT = "with --rdc, a .cu file finds what another defines"
 PARAM = struct.Struct("<II")
 
 
@@ -32,12 +27,18 @@ class Known(NamedTuple):
 
 
 class Modules:
-    def __init__(self, device: Device, executable: Executable, link: Callable[[Sequence[Path]], PtxModule]):
-        """`link`: makes one module for the device of .cu files."""
-        self.device, self.executable, self._link = device, executable, link
+    def __init__(self, device: Device, executable: Executable, code: Sequence[Program]):
+        """`code`: of each of the executable's modules; one where they are linked."""
+        self.device, self.executable, self._code = device, executable, code
         self._loaded: list[LoadedModule] = []
         self._functions: list[Known] = []
         self._n_images = 0
+        self._numbers: dict[int, int] = {}  # the index in `code` -> that in `_loaded`
+        self._placed: list[Placed] = []  # of the module that is loaded next
+
+    def place(self, symbol: bytes, address: int):
+        self._placed.append(Placed(symbol.decode("utf-8", "replace"), address))
+        return (), b""
 
     def module_image(self, text: bytes):
         """PTX that the program brings itself."""
@@ -48,34 +49,27 @@ class Modules:
 
     def module(self, key: bytes):
         if key.startswith(container.MAGIC):
-            program = self.device.executor.assemble(self._module_of_fatbin(key))
-        else:
-            number = module_number(key, len(self.executable.modules))
-            if self.executable.links_device:
-                return (self._linked,), b""
-            program = self._compiled(self.executable.modules[number])
-        self._loaded.append(self.device.submit(cmd.Load(program)))
-        return (len(self._loaded) - 1,), b""
+            return (self._load(self.device.executor.assemble(self._module_of_fatbin(key))),), b""
+        number = module_number(key, len(self.executable.modules))
+        index = 0 if self.executable.links_device else number
+        if index not in self._numbers:
+            self._numbers[index] = self._load(self._code[index])
+        return (self._numbers[index],), b""
 
-    def _compiled(self, path: Path) -> Program:
-        try:
-            return self.device.executor.compile(path)
-        except PtxError as error:
-            if ELSEWHERE.search(str(error)) and len(self.executable.modules) > 1:
-                raise type(error)(f"{error}; {RDC_HINT}") from None
-            raise
-
-    @cached_property
-    def _linked(self) -> int:
-        """The number of the module that all .cu files are together."""
-        program = self.device.executor.assemble(self._link(self.executable.modules))
-        self._loaded.append(self.device.submit(cmd.Load(program)))
+    def _load(self, program: Program) -> int:
+        """The number of the module in which the program is now in memory."""
+        placed, self._placed = tuple(self._placed), []
+        self._loaded.append(self.device.submit(cmd.Load(program, placed=placed)))
         return len(self._loaded) - 1
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
         arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
         path = self.executable.modules[0]
-        return module_of_ptx(container.ptx_of(data, arch), str(path), path.parent, ())
+        try:
+            ptx = container.ptx_of(data, arch)
+        except UsageError as error:
+            raise Failed(errors.NO_KERNEL_IMAGE, str(error)) from None
+        return module_of_ptx(ptx, str(path), path.parent, ())
 
     def function(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")
@@ -92,6 +86,10 @@ class Modules:
             int("".join(filter(str.isdigit, chip.arch))),
         )  # fmt: skip
         return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
+
+    def kernels(self, payload: bytes, module: int):
+        names = [each.name for each in self._module_of(module).program.functions if each.is_kernel]
+        return (len(names),), b"".join(name.encode() + b"\0" for name in names)
 
     def variable(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")

@@ -22,13 +22,15 @@ from typing import Any
 from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.memory import ALIGNMENT
+from gpuprof.device.module import Placed
 from gpuprof.timing.sampling.configuration import Sampling
 
 # Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
-# memory that is freed in the order of a stream.
-VERSION = 6
+# memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
+# lie apart.
+VERSION = 7
 LIMIT = 1 << 63
 
 
@@ -50,6 +52,7 @@ class SavedLoad:
     """Loads the recording's next module."""
 
     load_base: int
+    placed: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class StreamWriter:
         if isinstance(command, cmd.Load):  # one that fails loads nothing
             module = carry_out(command)
             self._modules[id(module)] = len(self._modules)
-            self._line(SavedLoad(module.load_base))
+            self._line(SavedLoad(module.load_base, command.placed))
             return module
         if command == cmd.SetSampler(()):  # a question
             return carry_out(command)

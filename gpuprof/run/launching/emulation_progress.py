@@ -30,6 +30,17 @@ def emulating(watched: Watched) -> AbstractContextManager[Stage]:
     return stage("emulating", "blocks", n_blocks, look=look)
 
 
+def stopped_at(watched: Watched) -> str:
+    """A sentence on where an interrupt found the launch that ran; "" where none had begun."""
+    shown = Stage("")
+    for launch, counters in watched:
+        if counters.pulse.at >= 0:
+            shown.what = _names([launch])
+            _look([(launch, counters)], shown)
+    n_instructions = plural(shown.warp_instructions, "warp instruction", "warp instructions")
+    return f"{shown.what}: stopped at {shown.place}, after {n_instructions}" if shown.place else ""
+
+
 def _names(launches: list[cmd.Launch]) -> str:
     first = launches[0]
     text = launch_text(first.function.display, first.grid, first.block)

@@ -29,9 +29,6 @@ from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
 from gpuprof.timing.state.launch_timing import LaunchTiming
 
-# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
-MAX_WARP_INSTRUCTIONS = 1 << 22
-
 
 class Launcher:
     """The launches of one GPU. Two of the observers also answer: `tasks` which tasks are open and which bytes are
@@ -133,7 +130,7 @@ class Launcher:
         orders: Iterable[Order],
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
-        limit = self.settings.max_instructions or self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
+        limit = self.settings.max_instructions or self.settings.max_cycles  # a warp takes at least as many cycles
         run = partial(
             emulate,
             launch,

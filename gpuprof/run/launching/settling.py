@@ -15,7 +15,7 @@ from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.jit.cached import complaint
-from gpuprof.run.launching.emulation_progress import under_way
+from gpuprof.run.launching.emulation_progress import Watched, stopped_at, under_way
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.pending import InFlight, PendingLaunch
 from gpuprof.run.observers.observer import LaunchOrder, LaunchResult, SessionObserver
@@ -26,6 +26,10 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.launch_timing import LaunchTiming
 
 FEW_BLOCKS, TOGETHER = "too few blocks, or no steady rate", "launches in flight together"
+
+
+def _watched(flights: Sequence[PendingLaunch]) -> Watched:
+    return [(flight.launch, flight.counters) for flight in flights]
 
 
 class Settler:
@@ -49,7 +53,7 @@ class Settler:
             return []
         if notice := self._timing.take_notice():  # not before: a file or a launch that is refused compiles nothing
             self._user.notice(notice)
-        with under_way((flight.launch, flight.counters) for flight in flights), self.stopping():
+        with under_way(_watched(flights)), self.stopping():
             grids = [self._grid(flight, sampling) for flight in flights]
             timings = self._timing.time(grids, sampling, self._samples)
             if timings[0].extrapolation:
@@ -70,7 +74,7 @@ class Settler:
     def run_through(self) -> None:
         """Emulates everything in flight to its end. Nothing is timed."""
         flights = list(self._in_flight.flights)
-        with self.stopping():
+        with under_way(_watched(flights)), self.stopping():
             self._in_flight.run_through()
             self._in_flight.drop()
         for flight in flights:
@@ -93,6 +97,8 @@ class Settler:
             # a script may catch a fault and continue
             if isinstance(error, KernelFault | KeyboardInterrupt):
                 self._stop(flights, error)
+            if isinstance(error, KeyboardInterrupt) and (text := stopped_at(_watched(flights))):
+                self._user.notice(text)
             for flight in flights:
                 self._print(flight)
             raise

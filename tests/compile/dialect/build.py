@@ -16,7 +16,7 @@ def errors_of(text: str, folder: Path) -> str:
     path.write_text(text, encoding="utf-8")
     try:
         compile_cuda(path, standard=STANDARD, optimize=0)
-        options = HostOptions((), (), STANDARD, 1, "", False)
+        options = HostOptions((), (), STANDARD, 1, "", False, "zig")
         compile_object(path, 0, options, "sm_80", host_toolchain(), folder)
     except CompileError as error:
         return f"{error}\n{error.diagnostics}"

@@ -27,7 +27,7 @@ int main()
     attributes[0].id = cudaLaunchAttributeCooperative;
     attributes[0].val.cooperative = 1;
     printf("%s\n", cudaGetErrorName(cudaLaunchKernelEx(&config, whole, sum)));
-    attributes[0].id = cudaLaunchAttributePriority;
+    attributes[0].id = cudaLaunchAttributeDeviceUpdatableKernelNode;
     printf("%s\n", cudaGetErrorName(cudaLaunchKernelEx(&config, ranks, found, 1.0f)));
     cudaMemcpy(ranked, found, sizeof ranked, cudaMemcpyDeviceToHost);
     cudaMemcpy(sums, sum, sizeof sums, cudaMemcpyDeviceToHost);

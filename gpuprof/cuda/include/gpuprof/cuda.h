@@ -16,8 +16,11 @@
 #include "library.h"
 #include "memory.h"
 #include "runtime.h"
+#include "runtime_copies.h"
+#include "runtime_graph_nodes.h"
 #include "runtime_graphs.h"
 #include "runtime_launches.h"
+#include "runtime_libraries.h"
 #include "runtime_pools.h"
 #include "services.h"
 #include "simd.h"
@@ -32,8 +35,11 @@
 #endif
 #include "language.h"
 #include "runtime.h"
+#include "runtime_copies.h"
+#include "runtime_graph_nodes.h"
 #include "runtime_graphs.h"
 #include "runtime_launches.h"
+#include "runtime_libraries.h"
 #include "runtime_pools.h"
 #include "texture_runtime.h"
 #endif

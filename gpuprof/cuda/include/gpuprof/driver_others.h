@@ -1,6 +1,8 @@
 // Types and calls of the driver that gpuprof does not have. NVIDIA's C++ libraries (CCCL 13) name them in headers that
-// programs include for other things: a program that calls one does not link, and cuGetProcAddress says that it is not there.
+// programs include for other things: a program that calls one does not compile, and cuGetProcAddress says that it is not there.
 #pragma once
+
+#define GPUPROF_REFUSED __attribute__((error("gpuprof does not have it")))
 
 #include "driver.h"
 #include "runtime_graphs.h"
@@ -96,26 +98,26 @@ typedef enum CUtensorMapL2promotion_enum {
 typedef enum CUtensorMapFloatOOBfill_enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA } CUtensorMapFloatOOBfill;
 
 extern "C" {
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *accesses, size_t n);
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location);
-CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
-CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
-CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
-CUresult cuKernelGetName(const char **name, CUkernel kernel);
-CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned int n, CUlibraryOption *library_options,
+GPUPROF_REFUSED CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *accesses, size_t n);
+GPUPROF_REFUSED CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location);
+GPUPROF_REFUSED CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
+GPUPROF_REFUSED CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+GPUPROF_REFUSED CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+GPUPROF_REFUSED CUresult cuKernelGetName(const char **name, CUkernel kernel);
+GPUPROF_REFUSED CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
+GPUPROF_REFUSED CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned int n, CUlibraryOption *library_options,
                            void **library_values, unsigned int n_library);
-CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
-CUresult cuLibraryUnload(CUlibrary library);
-CUresult cuLibraryGetGlobal(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
-CUresult cuLibraryGetManaged(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra);
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_KERNEL_NODE_PARAMS *how);
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
-CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc how, CUdevice device, unsigned int flags);
-CUresult cuGreenCtxDestroy(CUgreenCtx context);
-CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
-CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dimensions, const cuuint64_t *strides,
+GPUPROF_REFUSED CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+GPUPROF_REFUSED CUresult cuLibraryUnload(CUlibrary library);
+GPUPROF_REFUSED CUresult cuLibraryGetGlobal(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
+GPUPROF_REFUSED CUresult cuLibraryGetManaged(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
+GPUPROF_REFUSED CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra);
+GPUPROF_REFUSED CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_KERNEL_NODE_PARAMS *how);
+GPUPROF_REFUSED CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
+GPUPROF_REFUSED CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc how, CUdevice device, unsigned int flags);
+GPUPROF_REFUSED CUresult cuGreenCtxDestroy(CUgreenCtx context);
+GPUPROF_REFUSED CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
+GPUPROF_REFUSED CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dimensions, const cuuint64_t *strides,
                                 const cuuint32_t *box, const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
 }

@@ -21,8 +21,13 @@ typedef unsigned long ulong;
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
-#else // the host has a variable of its own; the runtime library keeps both alike
-#define __managed__ __attribute__((device, section("gpuprof_managed")))
+#else // the linker puts them where device memory begins, which a small code model cannot reach
+#ifdef __x86_64__
+#define GPUPROF_FAR model("large"),
+#else // all code is of the large model
+#define GPUPROF_FAR
+#endif
+#define __managed__ __attribute__((device, section("gpuprof_managed"), GPUPROF_FAR aligned(256)))
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define GPUPROF_HOST_DEVICE host, device,

@@ -17,9 +17,27 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeHost,
     cudaGraphNodeTypeGraph,
     cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeWaitEvent,
+    cudaGraphNodeTypeEventRecord,
+    cudaGraphNodeTypeExtSemaphoreSignal,
+    cudaGraphNodeTypeExtSemaphoreWait,
+    cudaGraphNodeTypeMemAlloc,
+    cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13,
+    cudaGraphNodeTypeCount,
 };
-enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged };
-enum { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload = 2, cudaGraphInstantiateFlagUseNodePriority = 8 };
+enum cudaGraphExecUpdateResult {
+    cudaGraphExecUpdateSuccess,
+    cudaGraphExecUpdateError,
+    cudaGraphExecUpdateErrorTopologyChanged,
+    cudaGraphExecUpdateErrorNodeTypeChanged,
+    cudaGraphExecUpdateErrorFunctionChanged,
+    cudaGraphExecUpdateErrorParametersChanged,
+    cudaGraphExecUpdateErrorNotSupported,
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+    cudaGraphExecUpdateErrorAttributesChanged,
+};
+enum { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload = 2, cudaGraphInstantiateFlagDeviceLaunch = 4, cudaGraphInstantiateFlagUseNodePriority = 8 };
 
 struct cudaKernelNodeParams {
     void *func;
@@ -36,6 +54,9 @@ struct cudaMemsetParams {
 struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
+};
+struct cudaGraphEdgeData { // all zeros: the usual edge
+    unsigned char from_port, to_port, type, reserved[5];
 };
 struct cudaGraphExecUpdateResultInfo {
     enum cudaGraphExecUpdateResult result;
@@ -63,6 +84,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, siz
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *how);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *how);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, struct cudaGraphExecUpdateResultInfo *found);
@@ -72,10 +94,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 }
 
 #ifndef GPUPROF_RUNTIME
-GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0)
-{
-    return cudaGraphInstantiateWithFlags(exec, graph, flags);
-}
+GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph) { return cudaGraphInstantiate(exec, graph, 0); }
 // As before CUDA 12.
 GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong, char *, size_t)
 {

@@ -16,10 +16,10 @@ enum cudaMemPoolAttr {
 };
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged };
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0, cudaMemHandleTypePosixFileDescriptor = 1 };
-enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost, cudaMemLocationTypeHostNuma };
-struct cudaMemLocation {
-    enum cudaMemLocationType type;
-    int id;
+enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0, cudaMemAccessFlagsProtRead = 1, cudaMemAccessFlagsProtReadWrite = 3 };
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
 };
 struct cudaMemPoolProps {
     enum cudaMemAllocationType allocType;
@@ -27,7 +27,8 @@ struct cudaMemPoolProps {
     struct cudaMemLocation location;
     void *win32SecurityAttributes;
     size_t maxSize;
-    unsigned char reserved[56];
+    unsigned short usage;
+    unsigned char reserved[54];
 };
 
 extern "C" {
@@ -40,9 +41,22 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t nbytes);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *accesses, size_t n);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location);
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location, enum cudaMemAllocationType type);
+cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location, enum cudaMemAllocationType type);
+cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type, cudaMemPool_t pool);
 }
 
 #ifndef GPUPROF_RUNTIME
+GPUPROF_FACE cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync(p, nbytes, pool, stream);
+}
+template <typename T> GPUPROF_FACE cudaError_t cudaMallocAsync(T **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync((void **)p, nbytes, pool, stream);
+}
 template <typename T> GPUPROF_FACE cudaError_t cudaMallocFromPoolAsync(T **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
 {
     return cudaMallocFromPoolAsync((void **)p, nbytes, pool, stream);

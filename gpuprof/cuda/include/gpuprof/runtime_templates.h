@@ -14,6 +14,40 @@ GPUPROF_FACE cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)
 GPUPROF_FACE cudaError_t cudaEventRecord(cudaEvent_t event) { return cudaEventRecord(event, 0); }
 GPUPROF_FACE cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) { return cudaStreamWaitEvent(stream, event, 0); }
 GPUPROF_FACE cudaError_t cudaMemPrefetchAsync(const void *p, size_t nbytes, int device) { return cudaMemPrefetchAsync(p, nbytes, device, 0); }
+// As since CUDA 13, where the names without a version have these parameters.
+GPUPROF_FACE cudaError_t cudaMemPrefetchAsync(const void *p, size_t nbytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream = 0)
+{
+    return cudaMemPrefetchAsync_v2(p, nbytes, location, flags, stream);
+}
+GPUPROF_FACE cudaError_t cudaMemAdvise(const void *p, size_t nbytes, cudaMemoryAdvise advice, cudaMemLocation location)
+{
+    return cudaMemAdvise_v2(p, nbytes, advice, location);
+}
+GPUPROF_FACE cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t nbytes = 0) { return cudaStreamAttachMemAsync(stream, p, nbytes, cudaMemAttachSingle); }
+template <typename T> GPUPROF_FACE cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *p, size_t nbytes = 0, unsigned int flags = cudaMemAttachSingle)
+{
+    return cudaStreamAttachMemAsync(stream, (void *)p, nbytes, flags);
+}
+GPUPROF_FACE cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0) { return cudaEventRecordWithFlags(event, stream, 0); }
+GPUPROF_FACE cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags)
+{
+    return cudaGetDriverEntryPoint(name, function, flags, nullptr);
+}
+GPUPROF_FACE cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned int version, unsigned long long flags)
+{
+    return cudaGetDriverEntryPointByVersion(name, function, version, flags, nullptr);
+}
+template <typename T> GPUPROF_FACE cudaError_t cudaFuncGetName(const char **name, T *kernel) { return cudaFuncGetName(name, (const void *)kernel); }
+template <typename T>
+GPUPROF_FACE cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared_nbytes, T *kernel, int blocks, int block_threads)
+{
+    return cudaOccupancyAvailableDynamicSMemPerBlock(shared_nbytes, (const void *)kernel, blocks, block_threads);
+}
+template <typename T>
+GPUPROF_FACE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel, int block_threads, size_t shared_nbytes, unsigned int flags)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel, block_threads, shared_nbytes, flags);
+}
 
 template <typename T> GPUPROF_FACE cudaError_t cudaMalloc(T **p, size_t nbytes) { return cudaMalloc((void **)p, nbytes); }
 template <typename T> GPUPROF_FACE cudaError_t cudaMallocAsync(T **p, size_t nbytes, cudaStream_t s) { return cudaMallocAsync((void **)p, nbytes, s); }
@@ -97,4 +131,15 @@ template <typename T>
 GPUPROF_FACE cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared_nbytes = 0, int limit = 0)
 {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, [=](int) { return shared_nbytes; }, limit);
+}
+template <typename T, typename Fn>
+GPUPROF_FACE cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, T kernel, Fn shared_nbytes_of, int limit = 0,
+                                                                                 unsigned int = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, shared_nbytes_of, limit);
+}
+template <typename T>
+GPUPROF_FACE cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T kernel, size_t shared_nbytes = 0, int limit = 0, unsigned int = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_nbytes, limit);
 }

@@ -17,6 +17,9 @@ enum {
     cudaArraySurfaceLoadStore = 2,
     cudaArrayCubemap = 4,
     cudaArrayTextureGather = 8,
+    cudaArrayColorAttachment = 32,
+    cudaArraySparse = 64,
+    cudaArrayDeferredMapping = 128,
 };
 
 typedef struct cudaArray *cudaArray_t;
@@ -50,8 +53,35 @@ struct cudaResourceDesc {
         struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
     } res;
 };
+enum cudaResourceViewFormat {
+    cudaResViewFormatNone,
+    cudaResViewFormatUnsignedChar1,
+    cudaResViewFormatUnsignedChar2,
+    cudaResViewFormatUnsignedChar4,
+    cudaResViewFormatSignedChar1,
+    cudaResViewFormatSignedChar2,
+    cudaResViewFormatSignedChar4,
+    cudaResViewFormatUnsignedShort1,
+    cudaResViewFormatUnsignedShort2,
+    cudaResViewFormatUnsignedShort4,
+    cudaResViewFormatSignedShort1,
+    cudaResViewFormatSignedShort2,
+    cudaResViewFormatSignedShort4,
+    cudaResViewFormatUnsignedInt1,
+    cudaResViewFormatUnsignedInt2,
+    cudaResViewFormatUnsignedInt4,
+    cudaResViewFormatSignedInt1,
+    cudaResViewFormatSignedInt2,
+    cudaResViewFormatSignedInt4,
+    cudaResViewFormatHalf1,
+    cudaResViewFormatHalf2,
+    cudaResViewFormatHalf4,
+    cudaResViewFormatFloat1,
+    cudaResViewFormatFloat2,
+    cudaResViewFormatFloat4,
+};
 struct cudaResourceViewDesc {
-    int format;
+    enum cudaResourceViewFormat format;
     size_t width, height, depth;
     unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
 };
@@ -80,6 +110,19 @@ struct cudaMemcpy3DPeerParms {
     struct cudaExtent extent;
 };
 
+struct cudaArrayMemoryRequirements {
+    size_t size, alignment;
+    unsigned int reserved[4];
+};
+struct cudaArraySparseProperties {
+    struct {
+        unsigned int width, height, depth;
+    } tileExtent;
+    unsigned int miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned int flags, reserved[4];
+};
+
 extern "C" {
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f);
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array);
@@ -91,11 +134,23 @@ cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level_array, cudaMipmappedArray_const_t array, unsigned int level);
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent, unsigned int *flags, cudaArray_t array);
+cudaError_t cudaArrayGetPlane(cudaArray_t *plane, cudaArray_t array, unsigned int index);
+cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *found, cudaArray_t array, int device);
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *found, cudaMipmappedArray_t array, int device);
+cudaError_t cudaArrayGetSparseProperties(struct cudaArraySparseProperties *found, cudaArray_t array);
+cudaError_t cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *found, cudaMipmappedArray_t array);
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cudaChannelFormatDesc *desc, int device);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent);
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent, cudaStream_t stream);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p);
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream);
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p);
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream);
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t nbytes,
+                                   enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
@@ -113,6 +168,10 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct c
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *how, cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t texture);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
 }
 
 #ifndef GPUPROF_RUNTIME
@@ -127,6 +186,34 @@ GPUPROF_FACE cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannel
 GPUPROF_FACE cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int levels)
 {
     return cudaMallocMipmappedArray(array, desc, extent, levels, 0);
+}
+GPUPROF_FACE cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p) { return cudaMemcpy3DPeerAsync(p, 0); }
+GPUPROF_FACE cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind)
+{
+    return cudaMemcpyToArrayAsync(to, x, y, from, nbytes, kind, 0);
+}
+GPUPROF_FACE cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind)
+{
+    return cudaMemcpyFromArrayAsync(to, from, x, y, nbytes, kind, 0);
+}
+GPUPROF_FACE cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t nbytes)
+{
+    return cudaMemcpyArrayToArray(to, to_x, to_y, from, from_x, from_y, nbytes, cudaMemcpyDeviceToDevice);
+}
+GPUPROF_FACE cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
+                                                  size_t height)
+{
+    return cudaMemcpy2DArrayToArray(to, to_x, to_y, from, from_x, from_y, width, height, cudaMemcpyDeviceToDevice);
+}
+GPUPROF_FACE cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+                                                  cudaMemcpyKind kind)
+{
+    return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, 0);
+}
+GPUPROF_FACE cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+                                                    cudaMemcpyKind kind)
+{
+    return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, 0);
 }
 GPUPROF_FACE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, 0); }
 GPUPROF_FACE cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }

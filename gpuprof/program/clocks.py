@@ -1,0 +1,22 @@
+"""The clocks that a program reads, by the names in its object files."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+# A name ends with a zero byte in a table of symbols, and as a string that cuGetProcAddress or dlsym gets.
+EVENTS = re.compile(rb"cu(?:da)?EventElapsedTime(?:_v2)?\0")
+# `time` is left out: it is what seeds of random numbers are made of.
+HOST_CLOCKS = re.compile(
+    rb"\w*chrono\w*clock3nowEv\0|\0(?:clock|clock_gettime|gettimeofday|timespec_get|ftime|omp_get_wtime)\0"
+)
+
+
+def measures_events(files: Iterable[Path]) -> bool:
+    """True if code in these files can ask for the time between two events."""
+    return any(EVENTS.search(path.read_bytes()) for path in files)
+
+
+def reads_host_clock(files: Iterable[Path]) -> bool:
+    """True if code in these files can ask for the host's time, as precisely as measurements need it."""
+    return any(HOST_CLOCKS.search(path.read_bytes()) for path in files)
