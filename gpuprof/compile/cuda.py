@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.compile import cache, cccl, toolchain
+from gpuprof.compile import absent, cache, toolchain
 from gpuprof.compile.attempts import Repaired, Sources, compiled, flags_of
 from gpuprof.compile.child import Ended, diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
@@ -186,7 +186,7 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
         done = compiled(run, path, Sources({path: unit.source}, partial(_is_library, tools=tools)))
         if done.code:
             messages = diagnostics_of(done)
-            raise CompileError(f"{path} does not compile{cccl.hint_for(messages)}", messages)
+            raise CompileError(f"{path} does not compile{absent.hint_for(messages)}", messages)
         return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )

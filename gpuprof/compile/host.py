@@ -63,7 +63,7 @@ def host_toolchain(wanted: Headers = OURS) -> HostToolchain:
     zig = tools.command[0]
     theirs = libraries.of_host(wanted.host) or libraries.of_wheel(machine)
     ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(headers_of_cccl))
-    common = (f"--target={theirs.triple}", "-fno-pie", "-Wno-register", *ours)
+    common = (f"--target={theirs.triple}", "-fno-pie", "-fdeclspec", "-Wno-register", *ours)
     far = f"-mcmodel={_FAR[machine]}"
     static = ("-target", f"{machine}-linux-musl", "-static", "-no-pie")
     # Debug information is read as it is.

@@ -18,6 +18,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
+LAST = INCLUDE / "gpuprof/last"  # searched after all others
 PRELUDE = INCLUDE / "gpuprof" / "cuda.h"
 FORWARDING = FOLDER / "forwarding.json"
 RUNTIME = FOLDER / "runtime"

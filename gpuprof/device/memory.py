@@ -12,6 +12,7 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -167,6 +168,13 @@ class AddressSpace:
         for shadow in self.shadows:
             (shadow.undefine if is_undefined else shadow.define)(address, nbytes)
         return allocation
+
+    def parts(self, start: int, end: int) -> list[Allocation]:
+        """The bytes [start, end) of allocations, apart by allocation."""
+        index = max(self._index_at(start), 0)
+        meeting = takewhile(lambda each: each.address < end, self._live[index:])
+        cut = ((max(each.address, start), min(each.end, end), each.name) for each in meeting)
+        return [Allocation(first, after - first, name) for first, after, name in cut if first < after]
 
     def name_part(self, address: int, nbytes: int, name: str) -> None:
         """Makes bytes of an allocation one of their own, with a name; what is before and after them keeps its name.

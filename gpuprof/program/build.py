@@ -18,7 +18,7 @@ from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
-from gpuprof.compile import cache, cccl
+from gpuprof.compile import absent, cache
 from gpuprof.compile.attempts import Repaired, Sources, compiled, flags_of
 from gpuprof.compile.child import Ended, diagnostics_of, run_child
 from gpuprof.compile.cuda import LAUNCHES, linked_flags
@@ -314,7 +314,7 @@ def _check(ended: Ended, what: str) -> None:
     if ended.code:
         messages = diagnostics_of(ended)
         raise CompileError(
-            f"{what} does not compile for the host{_missing_calls(messages)}{cccl.hint_for(messages)}", messages
+            f"{what} does not compile for the host{_missing_calls(messages)}{absent.hint_for(messages)}", messages
         )
 
 

@@ -66,7 +66,7 @@ CALLS = (
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
-    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, unless there are none
+    # largest: blocks of a cluster that fits; active: how many clusters of `blocks` fit at once
     Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),

@@ -14,7 +14,6 @@ TARGETS = {  # opened file -> a name of it, as programs write it
     header["external-contents"]: f"{folder['name']}/{header['name']}".removeprefix("include/")
     for folder in FOLDERS
     for header in folder["contents"]
-    if header["name"] != "cuda_pipeline.h"  # of device code, which includes gpuprof/cuda.h first
 }
 
 

@@ -69,8 +69,8 @@ def test_every_function_has_a_status_and_what_is_left_out_a_reason():
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 def test_functions_have_the_types_of_nvidias_header(tmp_path):
-    """signatures.csv is made of the headers of CUDA 13.0: the function takes what a program gives it, in C++ at least
-    as an overload.
+    """signatures.csv is made of the headers of CUDA 13.0: the function takes what a program gives it; in C++ also as an
+    overload.
     """
     with open(Path(__file__).parent / "signatures.csv", encoding="utf-8", newline="") as file:
         types = {row["name"]: row["type"].replace("(", "(*)(", 1) for row in csv.DictReader(file)}

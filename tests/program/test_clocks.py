@@ -1,8 +1,11 @@
 """Which clocks a program reads is found in its object files."""
 
+import struct
+
 import pytest
 
 from gpuprof.program.clocks import measures_events, reads_host_clock
+from gpuprof.program.line_table import SECTION
 
 # A table of names -> (events, a clock of the host)
 NAMES = {
@@ -20,10 +23,23 @@ NAMES = {
 }
 
 
+def elf(**sections: bytes) -> bytes:
+    """A file with these sections, after the one of their names."""
+    contents = {"names": b"", **sections}
+    contents["names"] = b"".join(f".{name}\0".encode() for name in contents)
+    heads, body, start, name_at = b"", b"", 64, 0
+    for name, content in contents.items():
+        heads += SECTION.pack(name_at, 1, 0, 0, start + len(body), len(content), 0, 0, 1, 0)
+        body += content
+        name_at += len(name) + 2
+    head = b"\x7fELF".ljust(40, b"\0") + struct.pack("<Q", start + len(body))
+    return head.ljust(58, b"\0") + struct.pack("<HHH", SECTION.size, len(contents), 0) + body + heads
+
+
 @pytest.mark.parametrize("names", NAMES)
 def test_clocks(tmp_path, names):
     first, second = tmp_path / "first.o", tmp_path / "second.o"
-    first.write_bytes(b"\x7fELF\0")
-    second.write_bytes(b"\x7fELF" + names)
+    first.write_bytes(elf(debug_str=names))  # which names what <ctime> declares
+    second.write_bytes(elf(text=b"", strtab=names))
     assert (measures_events([first, second]), reads_host_clock([first, second])) == NAMES[names]
     assert not measures_events([first]) and not reads_host_clock([first])

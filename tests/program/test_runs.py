@@ -216,7 +216,8 @@ def test_a_call_that_is_not_there_is_named(tmp_path):
         "int main() {\n    return cuGreenCtxDestroy(0);\n}\n"
     )
     (tmp_path / "d.c").write_text("int main(void) { return cudaMemPoolExportPointer(); }\n")
-    found = [gpuprof("run", name, folder=tmp_path).stderr for name in ("a.cu", "b.cu", "c.cu", "d.c")]
+    names = ("a.cu", "b.cu", "c.cu", "d.c")
+    found = [gpuprof("run", name, "--host-compiler", "zig", folder=tmp_path).stderr for name in names]
     lists = "docs/programs-api.md lists what it has"
     other = "(memory of other processes)"
     assert [text.splitlines()[-1] for text in found] == [

@@ -1,6 +1,8 @@
 // Cooperative groups: the block, tiles and other lanes of a warp, a cluster (sm_90), the grid.
 // Collectives stand in cooperative_groups/reduce.h, scan.h and memcpy_async.h.
 #pragma once
+
+#ifdef __CUDA__ // a .cpp file gets nothing of it, as with nvcc
 #include "gpuprof/cuda.h"
 
 // Member functions that threads must not enter or leave one by one.
@@ -13,6 +15,7 @@
     })
 
 namespace cooperative_groups {
+namespace __v1 {
 
 // What all groups have in common: some threads of a warp (`mask`), or the block (`mask` is 0).
 class thread_group {
@@ -297,4 +300,7 @@ template <typename GROUP, typename FUNCTION> GPUPROF_SYNC auto invoke_one_broadc
     return group.shfl(result, 0);
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
+#endif

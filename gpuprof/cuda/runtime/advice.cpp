@@ -1,7 +1,6 @@
 // Managed memory: what a program advises, and where it wants it. It is remembered and given back; the memory is one.
 #include "arena.h"
 #include "list.h"
-#include "open_memory.h"
 #include "runtime_copies.h"
 
 using namespace gpuprof;
@@ -21,10 +20,10 @@ List<Advice> all; // a later one overrides
 // Whether all of it is one allocation that the host may touch, or a `__managed__` variable.
 bool is_managed(const void *p, size_t nbytes)
 {
-    void *device = (void *)p;
-    to_device_address(&device);
+    if (is_managed_variable(p))
+        return true;
     if (!is_device(p))
-        return device != p && is_device(device);
+        return false;
     const void *start, *last;
     return nbytes && kind_of(p, &start) == managed_memory && start && kind_of((char *)p + nbytes - 1, &last) == managed_memory && start == last;
 }

@@ -1,9 +1,12 @@
 // Copies from global to shared memory by all members of a group, in the background (sm_80), and what waits for them.
 #pragma once
+
+#ifdef __CUDA__ // a .cpp file gets nothing of it, as with nvcc
 #include "../cooperative_groups.h"
 #include "../cuda_pipeline_primitives.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 // In pieces of the widest kind that both addresses and the size allow; single bytes are copied at once.
 template <typename GROUP> GPUPROF_SYNC void copy_bytes(const GROUP &group, void *to, const void *from, size_t nbytes)
@@ -53,4 +56,7 @@ template <unsigned int STAGES, typename GROUP> GPUPROF_SYNC void wait_prior(cons
     group.sync();
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
+#endif

@@ -1,8 +1,11 @@
 // cooperative_groups::reduce over the lanes of a group, and the operations that collectives take.
 #pragma once
+
+#ifdef __CUDA__ // a .cpp file gets nothing of it, as with nvcc
 #include "../cooperative_groups.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 #define GPUPROF_OPERATION(NAME, RESULT)                                                                                                    \
     template <typename T = void> struct NAME {                                                                                             \
@@ -63,4 +66,7 @@ template <typename T, typename OPERATION> GPUPROF_SYNC T reduce(const coalesced_
     return group.shfl(value, 0);
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
+#endif

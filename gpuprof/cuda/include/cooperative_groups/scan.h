@@ -1,8 +1,11 @@
 // Prefix sums, and prefixes of other operations, over the lanes of a group.
 #pragma once
+
+#ifdef __CUDA__ // a .cpp file gets nothing of it, as with nvcc
 #include "reduce.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 template <typename GROUP, typename T, typename OPERATION> GPUPROF_SYNC T inclusive_scan(const GROUP &group, T value, OPERATION operation)
 {
@@ -29,4 +32,7 @@ template <typename GROUP, typename T> GPUPROF_SYNC T exclusive_scan(const GROUP 
     return exclusive_scan(group, value, plus<T>());
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
+#endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "half_intrinsics.h"
+#include "rounding.h"
 
 GPUPROF_BOTH __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 GPUPROF_BOTH __nv_bfloat162 __low2bfloat162(__nv_bfloat162 v) { return __nv_bfloat162(v.x, v.x); }
@@ -32,37 +33,11 @@ GPUPROF_BOTH __nv_bfloat16 __float2bfloat16_ru(float v) { return gpuprof_bfloat_
         asm("cvt." MODE ".f32." TYPE " %0, %1;" : "=f"(result) : LETTER(v));                                                               \
         return result;                                                                                                                     \
     }
-#else // by the long double of the host, which holds every integer
+#else
 #define GPUPROF_FROM_BFLOAT(T, NAME, TYPE, LETTER, C, MODE)                                                                                \
-    GPUPROF_BOTH T __bfloat162##NAME##_##C(__nv_bfloat16 v)                                                                                \
-    {                                                                                                                                      \
-        constexpr bool is_signed = (T)-1 < 0;                                                                                              \
-        constexpr T least = is_signed ? (T)((unsigned long long)1 << (sizeof(T) * 8 - 1)) : 0, most = (T)~least;                           \
-        const double x = gpuprof_rounded_##C((float)v);                                                                                    \
-        return x != x ? (T)0 : x <= (double)least ? least : x >= (double)most ? most : (T)x;                                               \
-    }
+    GPUPROF_BOTH T __bfloat162##NAME##_##C(__nv_bfloat16 v) { return gpuprof_clamped<T>(gpuprof_rounded_##C((float)v)); }
 #define GPUPROF_INTEGER_FLOAT(T, TYPE, LETTER, C, MODE)                                                                                    \
-    GPUPROF_BOTH float gpuprof_float_##C(T v)                                                                                              \
-    {                                                                                                                                      \
-        const float near = (float)v;                                                                                                       \
-        const long double exact = (long double)v, found = (long double)near;                                                               \
-        const bool is_over = found > exact, is_under = found < exact;                                                                      \
-        return gpuprof_toward_##C(near, is_over, is_under);                                                                                \
-    }
-GPUPROF_BOTH double gpuprof_rounded_rn(double v) { return __builtin_rint(v); }
-GPUPROF_BOTH double gpuprof_rounded_rz(double v) { return __builtin_trunc(v); }
-GPUPROF_BOTH double gpuprof_rounded_rd(double v) { return __builtin_floor(v); }
-GPUPROF_BOTH double gpuprof_rounded_ru(double v) { return __builtin_ceil(v); }
-GPUPROF_BOTH float gpuprof_beside(float v, bool is_up) // the next float; zero is exact and does not come here
-{
-    return __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, v) + (is_up == (v > 0) ? 1 : -1));
-}
-GPUPROF_BOTH float gpuprof_toward_rd(float v, bool is_over, bool) { return is_over ? gpuprof_beside(v, false) : v; }
-GPUPROF_BOTH float gpuprof_toward_ru(float v, bool, bool is_under) { return is_under ? gpuprof_beside(v, true) : v; }
-GPUPROF_BOTH float gpuprof_toward_rz(float v, bool is_over, bool is_under)
-{
-    return v > 0 ? gpuprof_toward_rd(v, is_over, is_under) : gpuprof_toward_ru(v, is_over, is_under);
-}
+    GPUPROF_BOTH float gpuprof_float_##C(T v) { return gpuprof_integer_##C(v); }
 #endif
 
 // To nearest: what the float cannot hold of the integer goes into its lowest bit, so that the next rounding is right.

@@ -3,6 +3,8 @@
 
 #ifdef __CUDA__
 #include "atomics.h"
+#include "atomics_ordered.h"
+#include "cluster.h"
 #include "dpx.h"
 #include "floating.h"
 #include "functions.h"
@@ -14,6 +16,7 @@
 #include "language.h"
 #include "launches.h"
 #include "library.h"
+#include "library_types.h"
 #include "memory.h"
 #include "runtime.h"
 #include "runtime_copies.h"
@@ -34,6 +37,7 @@
 #include "library.h"
 #endif
 #include "language.h"
+#include "library_types.h"
 #include "runtime.h"
 #include "runtime_copies.h"
 #include "runtime_graph_nodes.h"

@@ -10,6 +10,7 @@
     GPUPROF_API float __fsub_##MODE(float a, float b) { return __nvvm_add_##PTX##_f(a, -b); }                                             \
     GPUPROF_API float __fmul_##MODE(float a, float b) { return __nvvm_mul_##PTX##_f(a, b); }                                              \
     GPUPROF_API float __fmaf_##MODE(float a, float b, float c) { return __nvvm_fma_##PTX##_f(a, b, c); }                                  \
+    GPUPROF_API float __fmaf_ieee_##MODE(float a, float b, float c) { return __nvvm_fma_##PTX##_f(a, b, c); }                             \
     GPUPROF_API float __fdiv_##MODE(float a, float b) { return __nvvm_div_##PTX##_f(a, b); }                                              \
     GPUPROF_API float __frcp_##MODE(float a) { return __nvvm_rcp_##PTX##_f(a); }                                                          \
     GPUPROF_API float __fsqrt_##MODE(float a) { return __nvvm_sqrt_##PTX##_f(a); }                                                        \
@@ -31,6 +32,7 @@ GPUPROF_API float __frsqrt_rn(float a) { return __nvvm_rsqrt_approx_f(a); }
 // --- fast approximations: one instruction of the special-function unit and a scaling ---
 
 GPUPROF_API float __saturatef(float x) { return __nvvm_saturate_f(x); }
+GPUPROF_API double fdivide(double a, double b) { return a / b; }
 GPUPROF_API float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
 GPUPROF_API float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 GPUPROF_API float __cosf(float x) { return __nvvm_cos_approx_f(x); }

@@ -14,11 +14,10 @@ typedef enum { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 struct gpuprof_fp8_format {
     int mantissa_bits, bias;
     double most;
-    __nv_fp8_storage_t nan;
 };
 GPUPROF_BOTH gpuprof_fp8_format gpuprof_fp8_format_of(__nv_fp8_interpretation_t kind)
 {
-    return kind == __NV_E4M3 ? gpuprof_fp8_format{3, 7, 448.0, 0x7f} : gpuprof_fp8_format{2, 15, 57344.0, 0x7e};
+    return kind == __NV_E4M3 ? gpuprof_fp8_format{3, 7, 448.0} : gpuprof_fp8_format{2, 15, 57344.0};
 }
 // 2 to the power of n, for n of normal doubles.
 GPUPROF_BOTH double gpuprof_power_of_2(int n) { return __builtin_bit_cast(double, (unsigned long long)(n + 1023) << 52); }
@@ -31,7 +30,7 @@ GPUPROF_BOTH __nv_fp8_storage_t gpuprof_fp8_code(double v, __nv_fp8_interpretati
     const int own = (int)(__builtin_bit_cast(unsigned long long, magnitude) >> 52) - 1023;
     const int exponent = own < 1 - format.bias ? 1 - format.bias : own;
     if (v != v)
-        return format.nan;
+        return 0x7f;
     const int quanta = (int)__builtin_rint(magnitude * gpuprof_power_of_2(format.mantissa_bits - exponent));
     const int code = ((exponent + format.bias - 1) << format.mantissa_bits) + quanta;
     return (__nv_fp8_storage_t)(code | (__builtin_signbit(v) ? 0x80 : 0));
@@ -110,6 +109,11 @@ GPUPROF_MEMBER float2 gpuprof_fp8_float2(__nv_fp8x2_storage_t v, __nv_fp8_interp
 GPUPROF_MEMBER __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
 {
     float near = (float)v, back = __builtin_fabsf(near);
+    // A NaN keeps its sign, which one from a float loses, and E5M2 the top of its payload.
+    if (v != v) {
+        const unsigned long long bits = __builtin_bit_cast(unsigned long long, v);
+        return (__nv_fp8_storage_t)((bits >> 63 << 7) | (kind == __NV_E4M3 ? 0x7f : 0x7e | (bits >> 50 & 3)));
+    }
     // Rounded to odd, so that the next rounding comes out as if from the double.
     if ((double)near != v && !(__builtin_bit_cast(unsigned int, near) & 1) && back < __builtin_inff()) {
         bool up = __builtin_fabs(v) > (double)back;

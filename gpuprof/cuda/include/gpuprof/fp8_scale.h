@@ -3,8 +3,6 @@
 
 #include "fp8.h"
 
-enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
-
 // A float of which the bits under the exponent say whether a step up is due.
 GPUPROF_MEMBER __nv_fp8_storage_t gpuprof_e8m0_code(unsigned int magnitude, __nv_saturation_t saturate, bool is_up)
 {
@@ -39,6 +37,24 @@ GPUPROF_MEMBER float gpuprof_e8m0_float(__nv_fp8_storage_t v)
     return v == 0xff ? __builtin_nanf("") : __builtin_bit_cast(float, v ? (unsigned int)v << 23 : 0x400000u);
 }
 GPUPROF_MEMBER __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t v) { return __nv_bfloat16(gpuprof_e8m0_float(v)); }
+
+// Pairs of scales; the second goes to the upper byte.
+GPUPROF_MEMBER __nv_fp8x2_storage_t __nv_cvt_float2_to_e8m0x2(float2 v, __nv_saturation_t saturate, cudaRoundMode mode)
+{
+    return (__nv_fp8x2_storage_t)(__nv_cvt_float_to_e8m0(v.x, saturate, mode) | __nv_cvt_float_to_e8m0(v.y, saturate, mode) << 8);
+}
+GPUPROF_MEMBER __nv_fp8x2_storage_t __nv_cvt_double2_to_e8m0x2(double2 v, __nv_saturation_t saturate, cudaRoundMode mode)
+{
+    return (__nv_fp8x2_storage_t)(__nv_cvt_double_to_e8m0(v.x, saturate, mode) | __nv_cvt_double_to_e8m0(v.y, saturate, mode) << 8);
+}
+GPUPROF_MEMBER __nv_fp8x2_storage_t __nv_cvt_bfloat162raw_to_e8m0x2(__nv_bfloat162_raw v, __nv_saturation_t saturate, cudaRoundMode mode)
+{
+    return __nv_cvt_float2_to_e8m0x2(__bfloat1622float2(__nv_bfloat162(v)), saturate, mode);
+}
+GPUPROF_MEMBER __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(__nv_fp8x2_storage_t v)
+{
+    return {__nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)v).x, __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)(v >> 8)).x};
+}
 
 struct __nv_fp8_e8m0 {
     __nv_fp8_storage_t __x;

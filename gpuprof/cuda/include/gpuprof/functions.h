@@ -6,12 +6,6 @@
 #include "math_float.h"
 #include "math_special.h"
 
-// Takes a template out of the overloads when the condition does not hold; C++17 has no `requires`.
-template <bool> struct gpuprof_if {};
-template <> struct gpuprof_if<true> {
-    using type = int;
-};
-
 // sinf(float), sin(double), and C++'s sin(float) and sin(int).
 #define GPUPROF_UNARY(NAME, FLOAT, DOUBLE)                                                                                                 \
     GPUPROF_API float NAME##f(float x) { return FLOAT(x); }                                                                                \
@@ -155,6 +149,11 @@ GPUPROF_BOTH_PRECISIONS(float, f)
 GPUPROF_BOTH_PRECISIONS(double, )
 #undef GPUPROF_BOTH_PRECISIONS
 
+// The text, which may choose a payload, is not read: a NaN of the GPU has none.
+GPUPROF_API double nan(const char *) { return __builtin_bit_cast(double, 0x7fffffffffffffffll); }
+GPUPROF_API float nanf(const char *) { return __builtin_bit_cast(float, 0x7fffffff); }
+GPUPROF_API void sincos(float x, float *s, float *c) { sincosf(x, s, c); }
+GPUPROF_API void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 GPUPROF_API float ldexp(float x, int n) { return gpuprof_math::ldexp(x, n); }
 GPUPROF_API float scalbn(float x, int n) { return gpuprof_math::ldexp(x, n); }
 GPUPROF_API float frexp(float x, int *exponent) { return gpuprof_math::frexp(x, exponent); }

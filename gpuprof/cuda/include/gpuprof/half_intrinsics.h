@@ -1,8 +1,12 @@
 // The rest of the 16-bit intrinsics: saturation, comparisons side by side, conversions with a rounding of their own.
 #pragma once
 
+#include "half.h"
+#include "rounding.h"
+#ifdef __CUDA__
 #include "floating.h"
 #include "half_math.h"
+#endif
 
 #define GPUPROF_HALF_MORE(S, V)                                                                                                            \
     GPUPROF_BOTH S gpuprof_saturated(S x) { return x > S(0.0f) ? (x < S(1.0f) ? x : S(1.0f)) : S(0.0f); }                                  \
@@ -57,19 +61,57 @@ GPUPROF_HALF_MORE(__nv_bfloat16, __nv_bfloat162)
 
 // --- conversions: __half2int_rn and its kin; a mode has one name in C, one in PTX, and one more for results that are integers ---
 
+#ifdef __CUDA_ARCH__
+#define GPUPROF_FLOAT_HALF(C, MODE)                                                                                                        \
+    GPUPROF_BOTH __half __float2half_##C(float v)                                                                                          \
+    {                                                                                                                                      \
+        unsigned short bits;                                                                                                               \
+        asm("cvt." MODE ".f16.f32 %0, %1;" : "=h"(bits) : "f"(v));                                                                         \
+        return __ushort_as_half(bits);                                                                                                     \
+    }
 #define GPUPROF_HALF_INTEGER(T, NAME, TYPE, LETTER, C, MODE)                                                                               \
-    GPUPROF_API T __half2##NAME##_##C(__half v)                                                                                            \
+    GPUPROF_BOTH T __half2##NAME##_##C(__half v)                                                                                           \
     {                                                                                                                                      \
         T result;                                                                                                                          \
         asm("cvt." MODE "i." TYPE ".f16 %0, %1;" : "=" LETTER(result) : "h"(__half_as_ushort(v)));                                         \
         return result;                                                                                                                     \
     }                                                                                                                                      \
-    GPUPROF_API __half __##NAME##2half_##C(T v)                                                                                            \
+    GPUPROF_BOTH __half __##NAME##2half_##C(T v)                                                                                           \
     {                                                                                                                                      \
         unsigned short bits;                                                                                                               \
         asm("cvt." MODE ".f16." TYPE " %0, %1;" : "=h"(bits) : LETTER(v));                                                                 \
         return __ushort_as_half(bits);                                                                                                     \
     }
+#else
+// What is nearest to a float lies on one side of it; `is_up` is the side that is wanted.
+GPUPROF_BOTH __half gpuprof_half_beside(float v, bool is_up)
+{
+    const __half near(v);
+    const float found = (float)near;
+    if (found == v || found != found || (found > v) == is_up)
+        return near;
+    return __ushort_as_half((unsigned short)(__half_as_ushort(near) + (is_up == (v > 0) ? 1 : -1)));
+}
+#define GPUPROF_FLOAT_HALF(C, MODE)                                                                                                        \
+    GPUPROF_BOTH __half __float2half_##C(float v) { return gpuprof_half_beside(v, gpuprof_is_up_##C(v)); }
+GPUPROF_BOTH bool gpuprof_is_up_rz(float v) { return v < 0; }
+GPUPROF_BOTH bool gpuprof_is_up_rd(float) { return false; }
+GPUPROF_BOTH bool gpuprof_is_up_ru(float) { return true; }
+// To nearest: what a float cannot hold of an integer goes into its lowest bit, so that the next rounding is right.
+template <typename T> GPUPROF_BOTH float gpuprof_integer_rn(T v)
+{
+    const bool is_exact = gpuprof_integer_rd(v) == gpuprof_integer_ru(v);
+    return __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, gpuprof_integer_rz(v)) | !is_exact);
+}
+#define GPUPROF_HALF_INTEGER(T, NAME, TYPE, LETTER, C, MODE)                                                                               \
+    GPUPROF_BOTH T __half2##NAME##_##C(__half v) { return gpuprof_clamped<T>(gpuprof_rounded_##C((float)v)); }                             \
+    GPUPROF_BOTH __half __##NAME##2half_##C(T v) { return __float2half_##C(gpuprof_integer_##C(v)); }
+#endif
+GPUPROF_FLOAT_HALF(rz, "rz")
+GPUPROF_FLOAT_HALF(rd, "rm")
+GPUPROF_FLOAT_HALF(ru, "rp")
+#undef GPUPROF_FLOAT_HALF
+
 #define GPUPROF_HALF_INTEGERS(T, NAME, TYPE, LETTER)                                                                                       \
     GPUPROF_HALF_INTEGER(T, NAME, TYPE, LETTER, rn, "rn")                                                                                  \
     GPUPROF_HALF_INTEGER(T, NAME, TYPE, LETTER, rz, "rz")                                                                                  \
@@ -84,24 +126,24 @@ GPUPROF_HALF_INTEGERS(unsigned long long, ull, "u64", "l")
 #undef GPUPROF_HALF_INTEGER
 #undef GPUPROF_HALF_INTEGERS
 
-#define GPUPROF_FLOAT_HALF(C, MODE)                                                                                                        \
-    GPUPROF_API __half __float2half_##C(float v)                                                                                           \
-    {                                                                                                                                      \
-        unsigned short bits;                                                                                                               \
-        asm("cvt." MODE ".f16.f32 %0, %1;" : "=h"(bits) : "f"(v));                                                                         \
-        return __ushort_as_half(bits);                                                                                                     \
-    }
-GPUPROF_FLOAT_HALF(rz, "rz")
-GPUPROF_FLOAT_HALF(rd, "rm")
-GPUPROF_FLOAT_HALF(ru, "rp")
-#undef GPUPROF_FLOAT_HALF
-
-GPUPROF_API __nv_bfloat16 __float2bfloat16_rz(float v)
+GPUPROF_BOTH __nv_bfloat16 __float2bfloat16_rz(float v)
 {
+#ifdef __CUDA_ARCH__
     unsigned short bits;
     asm("cvt.rz.bf16.f32 %0, %1;" : "=h"(bits) : "f"(v));
     return __ushort_as_bfloat16(bits);
+#else
+    return __ushort_as_bfloat16(v != v ? 0x7fff : (unsigned short)(__builtin_bit_cast(unsigned int, v) >> 16));
+#endif
 }
+
+// Towards zero, to the integers of 8 bits.
+#define GPUPROF_HALF_BYTE(T, NAME)                                                                                                         \
+    GPUPROF_BOTH T __half2##NAME##_rz(__half v) { return gpuprof_clamped<T>((float)v); }                                                   \
+    GPUPROF_BOTH T __bfloat162##NAME##_rz(__nv_bfloat16 v) { return gpuprof_clamped<T>((float)v); }
+GPUPROF_HALF_BYTE(signed char, char)
+GPUPROF_HALF_BYTE(unsigned char, uchar)
+#undef GPUPROF_HALF_BYTE
 
 GPUPROF_BOTH __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }
 GPUPROF_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }

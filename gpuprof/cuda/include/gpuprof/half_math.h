@@ -88,10 +88,25 @@ GPUPROF_BFLOAT_ATOMIC(__nv_bfloat162, unsigned int, "bf16x2", "r")
 #undef GPUPROF_BFLOAT_ADD
 
 // As the bits they are.
-#define GPUPROF_HALF_LDG(T, WORD)                                                                                                          \
-    GPUPROF_API T __ldg(const T *p) { return __builtin_bit_cast(T, __ldg((const WORD *)p)); }
-GPUPROF_HALF_LDG(__half, unsigned short)
-GPUPROF_HALF_LDG(__half2, unsigned int)
-GPUPROF_HALF_LDG(__nv_bfloat16, unsigned short)
-GPUPROF_HALF_LDG(__nv_bfloat162, unsigned int)
-#undef GPUPROF_HALF_LDG
+#define GPUPROF_HALF_LOAD(NAME, T, WORD)                                                                                                   \
+    GPUPROF_API T NAME(const T *p) { return __builtin_bit_cast(T, NAME((const WORD *)p)); }
+#define GPUPROF_HALF_STORE(NAME, T, WORD)                                                                                                  \
+    GPUPROF_API void NAME(T *p, T v) { NAME((WORD *)p, __builtin_bit_cast(WORD, v)); }
+#define GPUPROF_HALF_ACCESSES(T, WORD)                                                                                                     \
+    GPUPROF_HALF_LOAD(__ldg, T, WORD)                                                                                                      \
+    GPUPROF_HALF_LOAD(__ldca, T, WORD)                                                                                                     \
+    GPUPROF_HALF_LOAD(__ldcg, T, WORD)                                                                                                     \
+    GPUPROF_HALF_LOAD(__ldcs, T, WORD)                                                                                                     \
+    GPUPROF_HALF_LOAD(__ldlu, T, WORD)                                                                                                     \
+    GPUPROF_HALF_LOAD(__ldcv, T, WORD)                                                                                                     \
+    GPUPROF_HALF_STORE(__stwb, T, WORD)                                                                                                    \
+    GPUPROF_HALF_STORE(__stcg, T, WORD)                                                                                                    \
+    GPUPROF_HALF_STORE(__stcs, T, WORD)                                                                                                    \
+    GPUPROF_HALF_STORE(__stwt, T, WORD)
+GPUPROF_HALF_ACCESSES(__half, unsigned short)
+GPUPROF_HALF_ACCESSES(__half2, unsigned int)
+GPUPROF_HALF_ACCESSES(__nv_bfloat16, unsigned short)
+GPUPROF_HALF_ACCESSES(__nv_bfloat162, unsigned int)
+#undef GPUPROF_HALF_ACCESSES
+#undef GPUPROF_HALF_LOAD
+#undef GPUPROF_HALF_STORE

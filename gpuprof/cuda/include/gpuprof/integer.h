@@ -18,6 +18,9 @@ GPUPROF_API int __ffs(int x) { return __builtin_ffs(x); }
 GPUPROF_API int __ffsll(long long x) { return __builtin_ffsll(x); }
 GPUPROF_API unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 GPUPROF_API unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
+GPUPROF_BOTH unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+GPUPROF_BOTH unsigned int __nv_bswap32(unsigned int x) { return __builtin_bswap32(x); }
+GPUPROF_BOTH unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
 GPUPROF_API unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) { return __nvvm_prmt(a, b, selector); }
 
 GPUPROF_API unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n)

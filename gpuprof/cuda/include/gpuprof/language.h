@@ -65,6 +65,12 @@ typedef unsigned long ulong;
 #define GPUPROF_MEMBER inline __attribute__((GPUPROF_HOST_DEVICE always_inline, nodebug))
 #define GPUPROF_DEVICE_MEMBER inline __attribute__((device, always_inline, nodebug))
 
+// Takes a template out of the overloads when the condition does not hold; C++17 has no `requires`.
+template <bool> struct gpuprof_if {};
+template <> struct gpuprof_if<true> {
+    using type = int;
+};
+
 // --- vector types: T1 to T4 with the alignments that loads and stores of the whole vector need ---
 
 #define GPUPROF_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                                            \
@@ -91,12 +97,27 @@ GPUPROF_VECTOR(float, float, 8, 16)
 GPUPROF_VECTOR(double, double, 16, 16)
 #undef GPUPROF_VECTOR
 
+// Four of 8 bytes, by the alignment that their name says (CUDA 13).
+#define GPUPROF_ALIGNED_VECTOR(T, NAME, NBYTES)                                                                                            \
+    struct __align__(NBYTES) NAME##4_##NBYTES##a { T x, y, z, w; };                                                                        \
+    GPUPROF_BOTH NAME##4_##NBYTES##a make_##NAME##4_##NBYTES##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+#define GPUPROF_ALIGNED_VECTORS(T, NAME) GPUPROF_ALIGNED_VECTOR(T, NAME, 16) GPUPROF_ALIGNED_VECTOR(T, NAME, 32)
+GPUPROF_ALIGNED_VECTORS(long, long)
+GPUPROF_ALIGNED_VECTORS(unsigned long, ulong)
+GPUPROF_ALIGNED_VECTORS(long long, longlong)
+GPUPROF_ALIGNED_VECTORS(unsigned long long, ulonglong)
+GPUPROF_ALIGNED_VECTORS(double, double)
+#undef GPUPROF_ALIGNED_VECTORS
+#undef GPUPROF_ALIGNED_VECTOR
+
 struct dim3 {
     unsigned int x, y, z;
     constexpr GPUPROF_MEMBER dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
     constexpr GPUPROF_MEMBER dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
     constexpr GPUPROF_MEMBER operator uint3() const { return {x, y, z}; }
 };
+
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
 #ifdef __CUDA__
 // --- what sources of nvcc's dialect become (compile/dialect) ---

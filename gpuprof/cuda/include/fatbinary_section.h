@@ -1,0 +1,15 @@
+// What nvcc puts around the device code of an executable.
+#pragma once
+
+#define FATBINC_MAGIC 0x466243B1
+#define FATBINC_VERSION 1
+#define FATBINC_LINK_VERSION 2
+#define FATBIN_CONTROL_SECTION_NAME ".nvFatBinSegment"
+#define FATBIN_DATA_SECTION_NAME ".nv_fatbin"
+#define FATBIN_PRELINK_DATA_SECTION_NAME "__nv_relfatbin"
+
+typedef struct {
+    int magic, version;
+    const unsigned long long *data;
+    void *filename_or_fatbins;
+} __fatBinC_Wrapper_t;
