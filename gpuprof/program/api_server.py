@@ -52,8 +52,8 @@ class ApiServer:
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
-        self._clock_notice = clock_notice
         self._last_text = ""  # of a call that failed
+        self._clock_notice = clock_notice
         self._told_unsupported: set[str] = set()  # places
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
@@ -111,6 +111,7 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "reset": self._reset,
             "refuse": self._refuse,
             "lack": self._lack,
             "begin_call": self._begin_call,
@@ -242,6 +243,10 @@ class ApiServer:
         self._whole = None
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
+        return (), b""
+
+    def _reset(self, payload: bytes):
+        self.fault = None
         return (), b""
 
     def _properties(self, payload: bytes):

@@ -79,6 +79,7 @@ CALLS = (
     Call("destroy_stream", ("stream",)),
     Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
     Call("profile", ("is_on",)),
+    Call("reset"),  # what a fault has lost is there again, empty
     Call("make_event", (), ("event",)),
     Call("record", ("event", "stream")),
     Call("wait", ("event", "stream")),

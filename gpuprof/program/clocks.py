@@ -12,9 +12,9 @@ EVENTS = re.compile(rb"cu(?:da)?EventElapsedTime(?:_v2)?\0")
 
 def measures_events(files: Iterable[Path]) -> bool:
     """True if code in these files can ask for the time between two events."""
-    return any(_names_it(path) for path in files)
+    return any(_names(path, EVENTS) for path in files)
 
 
-def _names_it(path: Path) -> bool:
-    """True if an object file names the call in its code or data. Debug information names all that headers declare."""
-    return any(EVENTS.search(content) for name, content in sections(path) if not name.startswith(".debug"))
+def _names(path: Path, wanted: re.Pattern[bytes]) -> bool:
+    """True if an object file has such a name in its code or data. Debug information names what headers declare."""
+    return any(wanted.search(content) for name, content in sections(path) if not name.startswith(".debug"))
