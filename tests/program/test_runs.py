@@ -134,7 +134,7 @@ PROGRAMS = {
     ),
     "graphs.cu": (
         0,
-        "1 cudaErrorStreamCaptureUnsupported cudaErrorIllegalState\n22 2, called 3\n202 2, called 6\n"
+        "1\n22 2, called 3\n202 2, called 6\n"
         "2002 2, called 9\n7 nodes, 1 roots, 7 edges\n1020310\n1020319\n"
         "cudaSuccess cudaErrorGraphExecUpdateFailure\ncudaErrorInvalidValue\ncudaErrorStreamCaptureUnjoined\n"
         "cudaErrorStreamCaptureUnsupported\n",
@@ -242,6 +242,7 @@ TIMES = {
     "adaptive.cu": ("long enough\n", ""),
     "--no-timed adaptive.cu": ("no time\n", ""),
     "stopwatch.cu": ("no time\n", CLOCK),
+    "stopwatch.cu -- early": ("", ""),
     "--no-timed stopwatch.cu": ("no time\n", ""),
     "--timed stopwatch.cu": ("a millisecond\n", ""),
 }
@@ -332,8 +333,9 @@ def test_a_call_that_is_not_there_is_named(tmp_path):
         f"gpuprof: c.cu does not compile for the host: gpuprof does not have cuGreenCtxDestroy; {lists}",
         f"gpuprof: d.c does not compile for the host: gpuprof does not have cudaMemPoolExportPointer {other}; {lists}",
     ]
-    lines = ("a.cu:1:14: error: ", "undefined symbol: cuNoSuchThing", "c.cu:4:12: error: ", "d.c:1:25: error: ")
-    assert [line in text for line, text in zip(lines, found, strict=True)] == [True] * 4
+    linked = r"undefined (symbol: |reference to `)cuNoSuchThing"  # as zig's linker and the system's say it
+    lines = (r"a\.cu:1:14: error: ", linked, r"c\.cu:4:12: error: ", r"d\.c:1:25: error: ")
+    assert [bool(re.search(line, text)) for line, text in zip(lines, found, strict=True)] == [True] * 4
 
 
 @pytest.mark.long

@@ -1,4 +1,5 @@
 #include "arena.h"
+#include "captures.h"
 #include "contexts.h"
 
 #include <pthread.h>
@@ -150,7 +151,7 @@ void add(char *start, size_t nbytes, Kind kind, bool is_mapped)
 }
 
 // Null: none begins there.
-Allocation *take(const void *start, bool is_mapped)
+Allocation *taken_out(const void *start, bool is_mapped)
 {
     pthread_mutex_lock(&lock);
     Allocation **at = &live;
@@ -166,15 +167,13 @@ Allocation *take(const void *start, bool is_mapped)
 } // namespace
 
 void add_mapped(char *start, size_t nbytes) { add(start, nbytes, device_memory, true); }
-void drop_mapped(const char *start) { free(take(start, true)); }
+void drop_mapped(const char *start) { free(taken_out(start, true)); }
 
-cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+
+namespace {
+
+cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
 {
-    if (!p)
-        return cudaErrorInvalidValue;
-    *p = nullptr;
-    if (!nbytes)
-        return cudaSuccess;
     const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
     if (reply.status)
         return reply.status;
@@ -186,14 +185,12 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     return cudaSuccess;
 }
 
-namespace {
-
 // The host can no longer touch it. `how`: the call, once it is known to be an allocation.
 template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
-    Allocation *one = take(p, false);
+    Allocation *one = taken_out(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
@@ -202,12 +199,40 @@ template <typename How> cudaError_t release_by(void *p, How how)
     return how().status;
 }
 
+bool is_of_kind(const void *p, bool is_pinned)
+{
+    const void *start;
+    return (kind_of(p, &start) == pinned_memory) == is_pinned || !start;
+}
+
 } // namespace
+
+cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    if (!nbytes)
+        return cudaSuccess;
+    const cudaError_t status = check_unsafe();
+    return status ? status : take(p, nbytes, kind, name);
+}
+
+cudaError_t allocate_in_order(void **p, size_t nbytes, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    return nbytes ? take(p, nbytes, device_memory, name) : cudaSuccess;
+}
 
 cudaError_t release(void *p)
 {
-    return release_by(p, [=] { return ask(Call::free, p); });
+    const cudaError_t status = p ? check_unsafe() : cudaSuccess;
+    return status ? status : release_by(p, [=] { return ask(Call::free, p); });
 }
+cudaError_t release_device(void *p) { return !p || is_of_kind(p, false) ? release(p) : cudaErrorInvalidValue; }
+cudaError_t release_pinned(void *p) { return !p || is_of_kind(p, true) ? release(p) : cudaErrorInvalidValue; }
 
 cudaError_t release_later(void *p, cudaStream_t stream)
 {

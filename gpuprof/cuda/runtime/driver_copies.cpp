@@ -24,8 +24,10 @@ CUresult fill_rows(CUdeviceptr p, size_t pitch, unsigned value, unsigned element
         return CUDA_ERROR_INVALID_VALUE;
     if (!nbytes || !rows)
         return CUDA_SUCCESS;
-    if (Graph *graph = captured_by(stream))
-        return as(add_fill_words(graph, stream, {(char *)p, pitch, 0}, {nbytes, rows, 1}, value, element_nbytes));
+    Graph *graph;
+    const cudaError_t status = enter(stream, &graph);
+    if (status || graph)
+        return as(status ? status : add_fill_words(graph, stream, {(char *)p, pitch, 0}, {nbytes, rows, 1}, value, element_nbytes));
     if (element_nbytes == 1)
         return as(fill_box({(char *)p, pitch, 0}, (int)value, {nbytes, rows, 1}, stream));
     return as(ask(Call::fill_words, p, nbytes, value, element_nbytes, pitch, rows, number(stream)).status);

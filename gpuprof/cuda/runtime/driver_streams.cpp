@@ -74,8 +74,8 @@ CUresult write_value(CUstream stream, CUdeviceptr p, unsigned long long value, s
 {
     if (!p || p % nbytes || flags & ~CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
         return CUDA_ERROR_INVALID_VALUE;
-    if (captured_by(stream))
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (const cudaError_t status = check_supported(stream))
+        return as(status);
     Turn turn;
     CUresult error = as(copy(pointer(p), &value, nbytes, cudaMemcpyDefault, stream));
     if (!error && !event_of(p)) {
@@ -103,8 +103,8 @@ CUresult wait_value(CUstream stream, CUdeviceptr p, unsigned long long value, si
 {
     if (!p || p % nbytes || flags & ~(3u | CU_STREAM_WAIT_VALUE_FLUSH))
         return CUDA_ERROR_INVALID_VALUE;
-    if (captured_by(stream))
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (const cudaError_t status = check_supported(stream))
+        return as(status);
     OneCall whole;
     unsigned long long found = 0;
     CUresult error = event_of(p) ? as(cudaStreamWaitEvent(stream, *event_of(p), 0)) : CUDA_SUCCESS;
