@@ -95,6 +95,7 @@ GPUPROF_MATCH(unsigned long long, 64, long long)
 GPUPROF_MATCH(double, 64, long long)
 #undef GPUPROF_MATCH
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 GPUPROF_SYNC int __reduce_add_sync(unsigned int mask, int v) { return __nvvm_redux_sync_add(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_add_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_add(v, mask); }
 GPUPROF_SYNC int __reduce_min_sync(unsigned int mask, int v) { return __nvvm_redux_sync_min(v, mask); }
@@ -104,6 +105,7 @@ GPUPROF_SYNC unsigned int __reduce_max_sync(unsigned int mask, unsigned int v) {
 GPUPROF_SYNC unsigned int __reduce_and_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_and(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_or_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_or(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_xor_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_xor(v, mask); }
+#endif
 
 // --- time, traps, and services of the driver ---
 
