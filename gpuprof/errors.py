@@ -13,6 +13,20 @@ class UsageError(GpuprofError):
     exit_code = 2
 
 
+# Which limit a launch goes over: an extent of its grid or block, the registers of an SM, what the kernel was compiled
+# for or may have of shared memory, or the shape of its clusters.
+LAUNCH_LIMITS = ("extent", "resources", "kernel", "cluster")
+
+
+class LaunchRefused(UsageError):
+    """A launch that a GPU refuses. `limit`: one of LAUNCH_LIMITS."""
+
+    def __init__(self, message: str, limit: str):
+        super().__init__(message)
+        assert limit in LAUNCH_LIMITS, limit
+        self.limit = limit
+
+
 class CompileError(GpuprofError):
     """The source does not compile. `diagnostics` is the compiler's own text, unchanged."""
 

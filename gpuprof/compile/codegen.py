@@ -31,6 +31,7 @@ from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.unroll_once import unroll_once
+from gpuprof.compile.passes.wide_conversions import lower_wide_conversions
 from gpuprof.compile.variables import locations
 from gpuprof.compile.variables.numbering import number_variables, without_variables
 from gpuprof.compile.variables.positions import Positions, mark_positions
@@ -183,7 +184,7 @@ def generate(
     )
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
-    ir = convert_as_hardware(_INSTANCE.sub("", ir))
+    ir = lower_wide_conversions(convert_as_hardware(_INSTANCE.sub("", ir)))
     ir, cluster_dims = take_cluster_dims(drop_host_tables(ir, metadata))
     layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
     facts = Facts(tuple(padded_copies_of(ir, metadata, layout_of)), tuple(member_stores_of(ir, metadata, layout_of)))

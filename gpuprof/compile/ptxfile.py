@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpuprof.base.inputs import PTX, read_input
+from gpuprof.base.ptx_strings import unquoted
 from gpuprof.compile.demangle import signature
 from gpuprof.compile.embedded import texts_below
 from gpuprof.compile.module import PtxModule
 from gpuprof.errors import PtxError
 
-_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
+_FILE = re.compile(r'^\s*\.file\s+\d+\s+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 _FUNCTION = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)")
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_VERSION = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.MULTILINE)
+_HEAD = re.compile(r"^\s*\.(?:version|target|address_size)\b.*$", re.MULTILINE)
+_DEBUG = re.compile(r"^\s*\.(?:file|loc)\b.*$|^\s*\.section\s[^{]*\{[^}]*\}", re.MULTILINE)
 _NO_TEXT = {
     b"\x7fELF": "an ELF file (a cubin or an object)",
     b"\x50\xed\x55\xba": "a fatbin",
@@ -50,7 +54,7 @@ def module_of_ptx(ptx: str, name: str, folder: Path, source_dirs: Sequence[Path]
         name=name,
         ptx=ptx,
         # an absolute name stays itself
-        sources=texts_below({file: str(folder / file) for file in _FILE.findall(ptx)}, source_dirs),
+        sources=texts_below({file: str(folder / file) for file in map(unquoted, _FILE.findall(ptx))}, source_dirs),
         display={symbol: each.name for symbol, each in signatures.items()},
         compiler=", ".join(_GENERATOR.findall(ptx)) or "PTX file",
         arch=target[1],
@@ -68,6 +72,24 @@ def ptx_text(data: bytes) -> str:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.rstrip("\0 \t\n") + "\n" if text.rstrip().endswith("\0") else text
+
+
+def linked_ptx(texts: Sequence[str]) -> str:
+    """One text of several, in which what one declares is what another defines. Several have no source lines: the
+    numbers of their files are each text's own. Raises PtxError when there is none.
+    """
+    if not texts:
+        raise PtxError("nothing to link", "PTX that is linked")
+    if len(texts) == 1:
+        return texts[0]
+    version = max((match for text in texts for match in _VERSION.findall(text)), key=_release, default="8.0")
+    target = next((match[1] for text in texts if (match := _TARGET.search(text))), "")
+    head = f".version {version}\n.target {target}\n.address_size 64\n"
+    return head + "".join(_DEBUG.sub("", _HEAD.sub("", text)) for text in texts)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def functions_of(ptx: str) -> list[str]:

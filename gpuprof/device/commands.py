@@ -44,6 +44,24 @@ class FreeLater:
 
 
 @dataclass(frozen=True)
+class Map:
+    """Memory of virtual memory management, of undefined content, at an address that the program has reserved. What is
+    mapped next to it becomes one allocation with it.
+    """
+
+    address: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Unmap:
+    """The opposite of Map, also for a part of what is mapped there."""
+
+    address: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
 class MakeImage:
     """Gives the image's number (int), which handles of textures and surfaces hold."""
 
@@ -325,6 +343,8 @@ Command: TypeAlias = (
     Allocate
     | Free
     | FreeLater
+    | Map
+    | Unmap
     | MakeImage
     | CopyIn
     | CopyOut

@@ -8,10 +8,13 @@ Allocations are never neighbours: a gap of at least GUARD_NBYTES lies between tw
 end of one array is caught and does not read the next one.
 """
 
+import mmap
+import sys
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -30,18 +33,21 @@ GUARD_NBYTES = 256
 MOST_RESTING_NBYTES = 1 << 28  # of freed memory that is not used again yet: what it may cost the host
 NULL_PAGE_NBYTES = 1 << 16  # an address below this is an index into a null pointer
 FIRST_ARENA_NBYTES = 1 << 20
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap(2): MAP_NORESERVE
 
 
 @dataclass(frozen=True, order=True)
 class Allocation:
     """`nbytes` bytes from `address` on. `name` is for messages: "x", "to_device #2", "constants of saxpy.cu".
-    is_on_chip: a GPU keeps them in its multiprocessors, as what stages of a draw give each other.
+    is_on_chip: a GPU keeps them in its multiprocessors, as what stages of a draw give each other. is_mapped: its
+    address is one that the program has reserved, and what is mapped next to it is a part of it.
     """
 
     address: int
     nbytes: int
     name: str = ""
     is_on_chip: bool = False
+    is_mapped: bool = False
 
     @property
     def end(self) -> int:
@@ -88,6 +94,7 @@ class AddressSpace:
         self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
         self._resting: deque[tuple[int, int]] | None = None  # ranges that were freed and are not used again yet
         self._resting_nbytes = 0
+        self._reserved: list[tuple[int, int]] = []  # addresses that are only mapped, ascending
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
         self._top = GLOBAL_BASE  # end of the allocations
         self._used_top = GLOBAL_BASE  # the highest _top so far: memory above it was never written
@@ -168,6 +175,13 @@ class AddressSpace:
             (shadow.undefine if is_undefined else shadow.define)(address, nbytes)
         return allocation
 
+    def parts(self, start: int, end: int) -> list[Allocation]:
+        """The bytes [start, end) of allocations, apart by allocation."""
+        index = max(self._index_at(start), 0)
+        meeting = takewhile(lambda each: each.address < end, self._live[index:])
+        cut = ((max(each.address, start), min(each.end, end), each.name) for each in meeting)
+        return [Allocation(first, after - first, name) for first, after, name in cut if first < after]
+
     def name_part(self, address: int, nbytes: int, name: str) -> None:
         """Makes bytes of an allocation one of their own, with a name; what is before and after them keeps its name.
         Raises DeviceMemoryError unless one allocation holds them all.
@@ -185,13 +199,72 @@ class AddressSpace:
     def free(self, address: int) -> None:
         """Frees the allocation that starts at `address`. Raises DeviceMemoryError when none does, or no longer."""
         index = self._index_at(address)
-        if index < 0 or self._live[index].address != address:
+        if index < 0 or self._live[index].address != address or self._live[index].is_mapped:
             raise DeviceMemoryError(self._cannot_free(address))
         allocation = self._live.pop(index)
         self._freed[address] = allocation
         self._rest(address, address + self._taken_nbytes(allocation.nbytes))
         self.used_nbytes -= allocation.nbytes
         self._bounds = None
+
+    def reserve(self, nbytes: int, alignment: int) -> int:
+        """Addresses that `allocate` does not give, at the end of the arena: nothing is there until it is mapped. Raises
+        DeviceMemoryError where so many do not follow each other.
+        """
+        ceiling = GLOBAL_BASE + len(self._arena)
+        for start, end in [*reversed(self._reserved), (GLOBAL_BASE, self._top)]:
+            address = (ceiling - self._taken_nbytes(nbytes)) // alignment * alignment
+            if address >= end:
+                insort(self._reserved, (address, address + nbytes))
+                return address
+            ceiling = start
+        raise DeviceMemoryError(f"{nbytes} bytes of addresses that follow each other are not there")
+
+    def unreserve(self, address: int) -> None:
+        """The opposite of `reserve`; nothing is mapped there."""
+        self._reserved = [each for each in self._reserved if each[0] != address]
+
+    def map(self, address: int, nbytes: int) -> Allocation:
+        """Memory at an address that `reserve` gave, one allocation with what is mapped next to it. Raises
+        DeviceMemoryError where there is some already, or too much in use.
+        """
+        index = self._index_at(address + nbytes - 1)
+        if index >= 0 and self._live[index].end > address:
+            raise DeviceMemoryError(f"cannot map {nbytes} bytes at 0x{address:x}: {_named(self._live[index])} is there")
+        self._check_limit(nbytes, "cuMemMap")
+        if (needed := address + nbytes - GLOBAL_BASE) > len(self._arena):
+            self._grow_far(needed)
+        start, end = address, address + nbytes
+        if index >= 0 and self._live[index].end == start and self._live[index].is_mapped:
+            start = self._live.pop(index).address
+            index -= 1
+        if index + 1 < len(self._live) and self._live[index + 1].address == end and self._live[index + 1].is_mapped:
+            end = self._live.pop(index + 1).end
+        self.used_nbytes += nbytes
+        for shadow in self.shadows:
+            shadow.undefine(address, nbytes)
+        return self._add_mapped(start, end)
+
+    def unmap(self, address: int, nbytes: int) -> None:
+        """The opposite of `map`, also for a part. Raises DeviceMemoryError unless all of it is mapped."""
+        index = self._index_at(address)
+        held = self._live[index] if index >= 0 else None
+        if held is None or not held.is_mapped or address + nbytes > held.end:
+            raise DeviceMemoryError(f"cannot unmap {nbytes} bytes at 0x{address:x}: {self.describe(address)}")
+        self._live.pop(index)
+        self._arena[address - GLOBAL_BASE : address + nbytes - GLOBAL_BASE] = 0
+        self.used_nbytes -= nbytes
+        self._bounds = None
+        for start, end in ((held.address, address), (address + nbytes, held.end)):
+            if start < end:
+                self._add_mapped(start, end)
+
+    def _add_mapped(self, start: int, end: int) -> Allocation:
+        allocation = Allocation(start, end - start, "cuMemMap", is_mapped=True)
+        insort(self._live, allocation)
+        self._new.append(allocation)
+        self._bounds = None
+        return allocation
 
     def read(self, address: int, nbytes: int) -> bytes:
         """The bytes [address, address + nbytes). Raises DeviceMemoryError unless one allocation holds them all."""
@@ -312,6 +385,10 @@ class AddressSpace:
             raise DeviceMemoryError(
                 f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space"
             )
+        if self._reserved and address + taken_nbytes > self._reserved[0][0]:
+            raise DeviceMemoryError(
+                f"out of device memory: {nbytes} bytes asked{_for(name)}; the addresses after them are reserved"
+            )
         if needed > len(self._arena):
             if not self._grows:
                 raise DeviceMemoryError(
@@ -345,6 +422,18 @@ class AddressSpace:
         raise DeviceMemoryError(
             f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}"
         )
+
+    def _grow_far(self, needed: int) -> None:
+        """For memory that is mapped where a program has reserved it, at the end of its arena. The host provides only
+        what is touched.
+        """
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+        try:
+            far = np.frombuffer(mmap.mmap(-1, needed, flags), np.uint8)
+        except OSError:
+            raise DeviceMemoryError(f"out of memory: the host has no {needed} bytes of addresses") from None
+        far[: len(self._arena)] = self._arena
+        self._arena = far
 
     def _rest(self, start: int, end: int) -> None:
         """Frees a range: at once, or when enough others have been freed after it."""
@@ -394,6 +483,8 @@ class AddressSpace:
     def _cannot_free(self, address: int) -> str:
         if address in self._freed:
             return f"cannot free 0x{address:x}: {_named(self._freed[address])} was freed before"
+        if (held := self.at(address)) and held.is_mapped:
+            return f"cannot free 0x{address:x}: it is mapped, for cuMemUnmap"
         return f"cannot free 0x{address:x}: no allocation starts there; {self.describe(address)}"
 
     def _was_freed(self, address: int) -> str:

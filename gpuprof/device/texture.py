@@ -91,7 +91,7 @@ def image_of(arrays: Sequence[DeviceArray], options: TextureOptions, is_surface:
     levels = []
     for number, array in enumerate(arrays):
         its_layers, extents, its_channels = split_shape(geometry, array.shape)
-        expected = tuple(max(extent >> number, 1) for extent in (levels[0][1:] if levels else extents))
+        expected = tuple(max(extent >> number, 1) for extent in (levels[0][1:4] if levels else extents))
         if (its_layers, its_channels, array.dtype, extents) != (layers, channels, first.dtype, expected):
             raise UsageError(
                 f"mipmap level {number} is {type_text(array.dtype, array.shape)}: it must have half the extents "

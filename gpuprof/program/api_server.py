@@ -15,7 +15,7 @@ from gpuprof.program.api_calls import Calls
 from gpuprof.program.api_table import PAGE, refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
-from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.channel import NOWHERE, Origin, Reply, Request
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import ALL_LAUNCHES, LaunchChoice
@@ -40,20 +40,25 @@ class ApiServer:
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
+        clock_notice: str = "",
     ):
         """code: of each of the executable's modules; one where they are linked. blocks_per_sm: by kernel, threads and
         bytes of dynamic shared memory of a block; it raises UsageError for a block that fits on no SM. notice: shows a
         sentence to the user. reports_writes: writes of the host to memory that is open to it become commands, so that a
         stream of them can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
+        clock_notice: is shown when the program reads a clock of the host after a launch.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
+        self._last_text = ""  # of a call that failed
+        self._clock_notice = clock_notice
         self._told_unsupported: set[str] = set()  # places
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
+        self._whole: Origin | None = None  # of the call of several messages that is under way
         self._streams = Streams(device)
         modules = Modules(device, executable, code)
         memory = Memory(device, arena, self._streams, reports_writes)
@@ -68,12 +73,19 @@ class ApiServer:
             "place": modules.place,
             "module": modules.module,
             "module_image": modules.module_image,
+            "check_image": modules.check_image,
+            "link_images": modules.link_images,
+            "last_text": self._last_text_of_call,
             "function": modules.function,
             "kernels": modules.kernels,
             "variable": modules.variable,
             "allocate": memory.allocate,
             "free": memory.free,
             "free_later": memory.free_later,
+            "reserve": memory.reserve,
+            "unreserve": memory.unreserve,
+            "map": memory.map,
+            "unmap": memory.unmap,
             "copy_in": memory.copy_in,
             "copy_out": memory.copy_out,
             "staged_in": memory.staged_in,
@@ -99,10 +111,12 @@ class ApiServer:
             "record": streams.record,
             "wait": streams.wait,
             "event_time": streams.event_time,
+            "reset": self._reset,
             "refuse": self._refuse,
             "lack": self._lack,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
+            "read_clock": self._read_clock,
             "begin_task": self._begin_task,
             "end_task": self._end_task,
             "last_task": self._last_task,
@@ -122,7 +136,7 @@ class ApiServer:
         return reply
 
     def _served(self, request: Request) -> Reply:
-        name, self._origin = request.call.name, request.origin
+        name, self._origin = request.call.name, self._placed(request.origin)
         waited_ns = self._streams.gpu_ns
         try:
             words, payload = self._handlers[name](request.payload, **request.named_words)
@@ -147,8 +161,12 @@ class ApiServer:
             self._calls.note(waited_ns, request.nbytes)
         return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
+    def _last_text_of_call(self, payload: bytes, most_nbytes: int):
+        return (), self._last_text.encode("utf-8", "replace")[:most_nbytes]
+
     def _notify(self, text: str) -> None:
         """With the call and its line; each of a place once."""
+        self._last_text = text
         whole = ": ".join(each for each in (self.place_of_call(), text) if each)
         if text and whole not in self._reported:
             self._reported.add(whole)
@@ -168,6 +186,11 @@ class ApiServer:
         """Says so, unless the reason has been said at this place."""
         if self.place_of_call() not in self._told_unsupported:
             self._notify("gpuprof does not support this: cudaErrorNotSupported")
+        return (), b""
+
+    def _read_clock(self, payload: bytes):
+        if self._clock_notice:
+            self._notice(self._clock_notice)
         return (), b""
 
     def _begin_task(self, name: bytes, is_nested: int):
@@ -194,8 +217,15 @@ class ApiServer:
 
     def _refuse(self, name: bytes):
         """The program has requested a function by its name."""
+        self._told_unsupported.add(self.place_of_call())
         self._notify(refusal((name.decode("utf-8", "replace"),)))
         return (), b""
+
+    def _placed(self, origin: Origin) -> Origin:
+        """A part of a call is where the call is."""
+        if not origin.is_part or not self._whole:
+            return origin
+        return origin._replace(caller=self._whole.caller, function=self._whole.function)
 
     def _lack(self, what: bytes):
         """The call that is served wants what gpuprof does not have."""
@@ -204,13 +234,19 @@ class ApiServer:
         return (), b""
 
     def _begin_call(self, payload: bytes):
+        self._whole = self._origin
         if self._calls:
             self._calls.begin(self._origin)
         return (), b""
 
     def _end_call(self, payload: bytes):
+        self._whole = None
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
+        return (), b""
+
+    def _reset(self, payload: bytes):
+        self.fault = None
         return (), b""
 
     def _properties(self, payload: bytes):

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import resource
 
 import numpy as np
 
@@ -19,17 +20,20 @@ class Arena:
     """
 
     def __init__(self, limit_nbytes: int):
-        """`limit_nbytes`: of the chip's memory. These are addresses; the host provides what is touched."""
+        """`limit_nbytes`: of the chip's memory. These are addresses; the host provides what is touched. As many again
+        are for reservations (cuMemAddressReserve), where the host has them.
+        """
         self.handle = os.memfd_create("gpuprof")
         try:
-            mapped = _mapped(self.handle, limit_nbytes)
+            mapped = _twice(self.handle, limit_nbytes) or _mapped(self.handle, limit_nbytes)
         except OSError as error:
             os.close(self.handle)
             raise UsageError(
                 f"{LEAST_NBYTES >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; "
                 "raise `ulimit -v`"
             ) from None
-        self.nbytes = len(mapped)
+        self.addresses_nbytes = len(mapped)
+        self.nbytes = min(limit_nbytes, self.addresses_nbytes)
         self.staging_handle = os.memfd_create("gpuprof copies")
         os.ftruncate(self.staging_handle, STAGING_NBYTES)
         self.staging = memoryview(mmap.mmap(self.staging_handle, STAGING_NBYTES))
@@ -48,8 +52,19 @@ class Arena:
             "GPUPROF_ARENA": str(self.handle),
             "GPUPROF_STAGING": str(self.staging_handle),
             "GPUPROF_ARENA_BASE": hex(GLOBAL_BASE),
-            "GPUPROF_ARENA_NBYTES": str(self.nbytes),
+            "GPUPROF_ARENA_NBYTES": str(self.addresses_nbytes),
         }
+
+
+def _twice(handle: int, nbytes: int) -> mmap.mmap | None:
+    """`handle`'s file with room for as many reserved addresses; None where these have a limit."""
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        return None
+    try:
+        os.ftruncate(handle, 2 * nbytes)
+        return mmap.mmap(handle, 2 * nbytes)
+    except OSError:
+        return None
 
 
 def _mapped(handle: int, nbytes: int) -> mmap.mmap:

@@ -33,6 +33,9 @@ CALLS = (
     Call("place", ("address",), payload="symbol of a variable", is_listed=False),
     Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
+    Call("check_image", payload="text of PTX", is_listed=False),  # that will be linked with others
+    Call("link_images", payload="texts of PTX, a zero after each", answer="text of PTX", is_listed=False),
+    Call("last_text", ("most_nbytes",), answer="what was wrong with the last call that failed", is_listed=False),
     Call(
         "function",
         ("module",),
@@ -46,6 +49,10 @@ CALLS = (
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
     Call("free_later", ("address", "stream")),  # once what was asked of the stream is done
+    Call("reserve", ("nbytes", "alignment"), ("address",)),  # addresses without memory
+    Call("unreserve", ("address",)),
+    Call("map", ("address", "nbytes")),
+    Call("unmap", ("address", "nbytes")),
     Call("copy_in", ("address", "stream"), payload="bytes"),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
     Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies
@@ -66,12 +73,13 @@ CALLS = (
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
-    # largest: blocks of a cluster that fits; active: clusters of so many blocks that fit at once, unless there are none
+    # largest: blocks of a cluster that fits; active: how many clusters of `blocks` fit at once
     Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
     Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),
     Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
     Call("profile", ("is_on",)),
+    Call("reset"),  # what a fault has lost is there again, empty
     Call("make_event", (), ("event",)),
     Call("record", ("event", "stream")),
     Call("wait", ("event", "stream")),
@@ -87,6 +95,7 @@ CALLS = (
     Call("lack", payload="what the program wants and is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
+    Call("read_clock", is_listed=False),  # the host's, for the first time after a launch
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),
     Call("end_task", ("task",), is_listed=False),
     Call("last_task", (), ("task",), is_listed=False),

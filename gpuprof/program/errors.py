@@ -1,16 +1,26 @@
 """CUDA's numbers for our errors: cudaError (CUDA Runtime API, enum cudaError)."""
 
-from gpuprof.errors import CompileError, DeviceMemoryError, GpuprofError, KernelFault, PtxError, UsageError
+from gpuprof.errors import (
+    CompileError,
+    DeviceMemoryError,
+    GpuprofError,
+    KernelFault,
+    LaunchRefused,
+    PtxError,
+    UsageError,
+)
 
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INVALID_CONFIGURATION = 9
 INVALID_SYMBOL = 13
 INVALID_DEVICE_FUNCTION = 98
-INVALID_RESOURCE_HANDLE = 400
 NO_KERNEL_IMAGE = 209
+INVALID_RESOURCE_HANDLE = 400
+LAUNCH_OUT_OF_RESOURCES = 701
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
 NOT_SUPPORTED = 801
+INVALID_CLUSTER_SIZE = 912
 UNKNOWN = 999
 
 # The first class that an error belongs to gives its number.
@@ -20,6 +30,13 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )
+# The error of a launch, by the limit that it goes over.
+LAUNCH_LIMITS = {
+    "extent": INVALID_CONFIGURATION,
+    "resources": LAUNCH_OUT_OF_RESOURCES,
+    "kernel": INVALID_VALUE,
+    "cluster": INVALID_CLUSTER_SIZE,
+}
 # The error of a lost context, by the kind of the fault.
 FAULTS = {"address": 700, "alignment": 716, "assertion": 710, "timeout": 702, "launch": 719}
 
@@ -36,4 +53,6 @@ def number_of(error: GpuprofError) -> int:
     """The cudaError of one of our errors."""
     if isinstance(error, KernelFault):
         return FAULTS[error.kind]
+    if isinstance(error, LaunchRefused):
+        return LAUNCH_LIMITS[error.limit]
     return next((number for kind, number in NUMBERS if isinstance(error, kind)), UNKNOWN)

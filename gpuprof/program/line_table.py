@@ -94,15 +94,17 @@ def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:
 
 def _section(path: Path | None, wanted: str) -> bytes:
     """The content of a section; nothing where there is none."""
-    if path is None:
-        return b""
+    return next((content for name, content in sections(path) if name == wanted), b"") if path else b""
+
+
+def sections(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The sections of a file, with their names. Raises what `UNREADABLE` names."""
     data = path.read_bytes()
     offset, size, n, names_at = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58)
     heads = [SECTION.unpack_from(data, offset + size * each) for each in range(n)]
-    if not heads:
-        return b""
-    names = _content(data, heads[names_at])
-    return next((_content(data, head) for head in heads if _text(names, head[0]) == wanted), b"")
+    names = _content(data, heads[names_at]) if heads else b""
+    for head in heads:
+        yield _text(names, head[0]), _content(data, head)
 
 
 def _content(data: bytes, head: tuple[int, ...]) -> bytes:

@@ -32,7 +32,9 @@ class OpenMemory:
             start = address - GLOBAL_BASE
             now = self._memory.arena[start : start + len(known)]
             for first, end in changed_pages(known, now):
-                self._device.submit(cmd.CopyIn(address + first, now[first:end].tobytes()))
+                for part in self._memory.parts(address + first, address + end):
+                    content = now[part.address - address : part.end - address].tobytes()
+                    self._device.submit(cmd.CopyIn(part.address, content))
                 known[first:end] = now[first:end]
 
 

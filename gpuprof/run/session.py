@@ -86,6 +86,8 @@ class Session:
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
             cmd.Free: self._free,
             cmd.FreeLater: self._free_later,
+            cmd.Map: lambda c: self.memory.map(c.address, c.nbytes),
+            cmd.Unmap: self._unmap,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
             cmd.CopyOut: self._copy_out,
@@ -211,6 +213,10 @@ class Session:
         """Orders between launches are checked: the bytes that were touched before must be known."""
         if self.tracers.compares_launches:
             self.launcher.finish_emulation()
+
+    def _unmap(self, command: cmd.Unmap) -> None:
+        self._reach(0)
+        self.memory.unmap(command.address, command.nbytes)
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)

@@ -181,3 +181,63 @@ def test_not_all_freed_memory_rests():
     memory.free(old.address)
     memory.free(large.address)
     assert memory.allocate(1000).address == old.address
+
+
+def reserving() -> tuple[AddressSpace, int]:
+    """An arena of 4 KiB for 2 KiB of memory, and 1 KiB of reserved addresses at its end."""
+    memory = AddressSpace(2048, np.zeros(4096, np.uint8))
+    return memory, memory.reserve(1024, 512)
+
+
+def test_what_is_mapped_side_by_side_is_one_allocation():
+    memory, start = reserving()
+    assert start == GLOBAL_BASE + 2560, "with a gap after it"
+    memory.map(start + 256, 256)
+    memory.map(start + 512, 256)
+    memory.map(start, 256)
+    assert memory.allocations == (Allocation(start, 768, "cuMemMap", is_mapped=True),)
+    memory.write(start + 200, b"\x05" * 112)
+    memory.unmap(start + 256, 256)
+    assert memory.allocations == (
+        Allocation(start, 256, "cuMemMap", is_mapped=True),
+        Allocation(start + 512, 256, "cuMemMap", is_mapped=True),
+    )
+    assert memory.used_nbytes == 512
+    memory.map(start + 256, 256)
+    assert memory.read(start + 200, 112) == b"\x05" * 56 + bytes(56), "what is mapped again is zero again"
+
+
+def test_reserved_addresses_are_not_allocated_and_used_again():
+    memory, start = reserving()
+    memory.limit_nbytes = None
+    memory.allocate(2000, "a")
+    with pytest.raises(DeviceMemoryError, match="800 bytes asked for b; the addresses after them"):
+        memory.allocate(800, "b")
+    with pytest.raises(DeviceMemoryError, match="600 bytes of addresses that follow each other are not there"):
+        memory.reserve(600, 256)
+    memory.unreserve(start)
+    assert memory.reserve(600, 256) == GLOBAL_BASE + 3072
+
+
+def test_mapping_has_the_limit_of_memory_and_no_other_ends_it():
+    memory, start = reserving()
+    memory.map(start, 512)
+    with pytest.raises(DeviceMemoryError, match=r"cannot map 512 bytes at 0x700000b00: cuMemMap \(512 bytes"):
+        memory.map(start + 256, 512)
+    with pytest.raises(DeviceMemoryError, match="it is mapped, for cuMemUnmap"):
+        memory.free(start)
+    with pytest.raises(DeviceMemoryError, match="cannot unmap 600 bytes"):
+        memory.unmap(start, 600)
+    memory.allocate(1500, "a")
+    with pytest.raises(DeviceMemoryError, match="out of device memory: 512 bytes asked for cuMemMap"):
+        memory.map(start + 512, 512)
+
+
+def test_a_mapping_far_away_costs_only_what_is_touched():
+    """As where a saved stream is replayed."""
+    memory = AddressSpace()
+    memory.write(memory.allocate(4, "a").address, b"abcd")
+    far = GLOBAL_BASE + (1 << 40)
+    memory.map(far, 4096)
+    memory.write(far, b"efgh")
+    assert memory.read(GLOBAL_BASE, 4) + memory.read(far, 4) == b"abcdefgh"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpuprof.device.load_map import LoadMap
-from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import load
-from gpuprof.errors import CompileError, FileFormatError
+from gpuprof.device.memory import AddressSpace, Allocation
+from gpuprof.device.module import Placed, load
+from gpuprof.errors import CompileError, DeviceMemoryError, FileFormatError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, InitialAddress, Program, Relocation, Variable
 
@@ -44,6 +44,32 @@ def test_variables_get_memory():
     }
     assert memory.read(module.global_symbols["table"], 8) == b"\1\2\3\4\5\6\7\x08"
     assert memory.read(module.global_symbols["bias"], 4) == b"BIAS"
+
+
+def test_a_variable_is_placed_in_memory_that_is_there():
+    """As `__managed__` variables are: the host has their addresses. One that the module lacks is no matter."""
+    memory = AddressSpace()
+    region = memory.allocate(600, "__managed__ variables")
+    placed = (Placed("table", region.address + 256), Placed("gone", region.address))
+    module = load(program(), memory, placed=placed)
+    assert module.global_symbols["table"] == 0x7_0000_0100
+    assert memory.read(0x7_0000_0100, 8) == b"\1\2\3\4\5\6\7\x08"
+    assert memory.allocations[:3] == (
+        Allocation(0x7_0000_0000, 256, "__managed__ variables"),
+        Allocation(0x7_0000_0100, 8, "table"),
+        Allocation(0x7_0000_0108, 336, "__managed__ variables"),
+    )
+    assert memory.parts(0x7_0000_00F0, 0x7_0000_0104) == [
+        Allocation(0x7_0000_00F0, 16, "__managed__ variables"),
+        Allocation(0x7_0000_0100, 4, "table"),
+    ]
+
+
+def test_a_place_that_is_none():
+    memory = AddressSpace()
+    with pytest.raises(DeviceMemoryError, match="cannot write 8 bytes at 0x500"):
+        load(program(), memory, placed=(Placed("table", 0x500),))
+    assert memory.allocations == ()
 
 
 @pytest.mark.parametrize(

@@ -68,24 +68,30 @@ def test_every_function_has_a_status_and_what_is_left_out_a_reason():
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
-def test_functions_have_the_types_of_nvidias_header(tmp_path):
-    """signatures.csv is made of the headers of CUDA 13.0: the function takes what a program gives it, in C++ at least
-    as an overload.
+@pytest.mark.parametrize(("prefix", "header", "least"), [("cuda", "cuda_runtime.h", 200), ("cu", "cuda.h", 240)])
+def test_functions_have_the_types_of_nvidias_header(prefix, header, least, tmp_path):
+    """signatures.csv is made of the headers of CUDA 13.0: the function takes what a program gives it; in C++ also as an
+    overload.
     """
     with open(Path(__file__).parent / "signatures.csv", encoding="utf-8", newline="") as file:
         types = {row["name"]: row["type"].replace("(", "(*)(", 1) for row in csv.DictReader(file)}
-    names = [name for name, each in api_functions().items() if each.is_here and name.startswith("cuda")]
+    names = [name for name, each in api_functions().items() if each.is_here and re.match(f"{prefix}[A-Z]", name)]
     lines = [f"using T{i} = {types[name]}; T{i} f{i} = static_cast<T{i}>(&{name});" for i, name in enumerate(names)]
     source = tmp_path / "types.cpp"
-    source.write_text("\n".join(["typedef decltype(sizeof 0) size_t;", "#include <cuda_runtime.h>", *lines]) + "\n")
+    source.write_text("\n".join(["typedef decltype(sizeof 0) size_t;", f"#include <{header}>", *lines]) + "\n")
     tools = host_toolchain()
-    done = subprocess.run([*tools.clang, *tools.host, "-fsyntax-only", str(source)], capture_output=True, text=True)
+    command = [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(names) > 200
+    assert len(names) > least
 
 
 def test_most_of_the_runtime_is_here():
     assert describe.share_here(describe.of_api("cuda")) >= 0.85
+
+
+def test_half_of_the_driver_is_here():
+    assert describe.share_here(describe.of_api("cu")) >= 0.5
 
 
 def test_the_functions_of_nvtx_are_listed():
@@ -101,5 +107,14 @@ def test_the_message_has_the_reason_and_the_name_without_its_version():
 
 
 def test_every_call_of_the_driver_is_found_by_its_name():
-    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("GPUPROF_DRIVER_CALLS(DO)")[1]
-    assert re.findall(r"DO\((\w+)\)", names) == declared("driver.h")
+    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("DRIVER_CALLS(DO)")[1]
+    assert re.findall(r"DO\((\w+), (\w+),", names) == [(name, name) for name in declared("driver.h")]
+
+
+def test_replaced_forms_of_the_driver_are_found_by_their_release():
+    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("OLDER_DRIVER_CALLS(DO)")[1]
+    found = re.findall(r"DO\((\w+), (\w+),", names)
+    assert len(found) > 0
+    assert {name for name, _ in found} - set(declared("driver.h")) == set()
+    assert {form for _, form in found} - set(declared("driver_forms.h")) == set()
+    assert set(declared("driver_forms.h")) - defined() == set()

@@ -64,7 +64,7 @@ def test_managed_variables_have_the_devices_addresses(host, tmp_path):
     first = gpuprof("collect", *words, folder=HOSTS)
     launches = [line for line in first.stdout.splitlines() if line.startswith("sum<<<")]
     program = [line for line in first.stdout.splitlines() if "<<<" not in line][:3]
-    assert program == ["17 12 3", "1113 1112 6", "8, address 1, type 3, cudaSuccess"], first.stderr
+    assert program == ["17 12 3", "1114 1107 6", "8, address 1, type 3, cudaSuccess"], first.stderr
     assert len(launches) == 2
     second = gpuprof("replay", recording, "-o", again, folder=tmp_path)
     assert [line for line in second.stdout.splitlines() if line.startswith("sum<<<")] == launches

@@ -2,8 +2,9 @@
 #pragma once
 #include "gpuprof/cuda.h"
 #include "gpuprof/driver.h"
-
-struct __align__(64) CUtensorMap {
-    unsigned long long opaque[16];
-};
 #include "gpuprof/driver_others.h"
+#include "gpuprof/driver_pointers.h"
+#ifndef GPUPROF_RUNTIME
+#include "gpuprof/driver_older.h"
+#endif
+

@@ -1,5 +1,6 @@
 // Managed memory: what a program advises, and where it wants it. It is remembered and given back; the memory is one.
 #include "arena.h"
+#include "captures.h"
 #include "list.h"
 #include "runtime_copies.h"
 
@@ -169,10 +170,15 @@ cudaError_t discard_all(void **p, size_t *nbytes, size_t n)
 } // namespace
 
 extern "C" {
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t nbytes, int device, cudaStream_t) { return result(prefetch(p, nbytes, of_device(device))); }
-cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t nbytes, cudaMemLocation location, unsigned int flags, cudaStream_t)
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t nbytes, int device, cudaStream_t stream)
 {
-    return result(flags ? cudaErrorInvalidValue : prefetch(p, nbytes, location));
+    const cudaError_t status = check_supported(stream);
+    return result(status ? status : prefetch(p, nbytes, of_device(device)));
+}
+cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t nbytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream)
+{
+    const cudaError_t status = check_supported(stream);
+    return result(flags ? cudaErrorInvalidValue : status ? status : prefetch(p, nbytes, location));
 }
 cudaError_t cudaMemAdvise(const void *p, size_t nbytes, cudaMemoryAdvise advice, int device)
 {

@@ -1,4 +1,6 @@
 #include "arena.h"
+#include "captures.h"
+#include "contexts.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -30,8 +32,12 @@ struct Allocation {
     char *start;
     size_t nbytes;
     Kind kind;
+    const void *context;
+    unsigned long long number;
+    bool is_mapped;
     Allocation *next;
 };
+unsigned long long n_allocations = 0;
 
 char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
@@ -133,43 +139,58 @@ bool is_managed_variable(const void *address)
 
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
 
-cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+namespace {
+
+void add(char *start, size_t nbytes, Kind kind, bool is_mapped)
 {
-    if (!p)
-        return cudaErrorInvalidValue;
-    *p = nullptr;
-    if (!nbytes)
-        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    Allocation *one = (Allocation *)malloc(sizeof *one);
+    *one = {start, nbytes, kind, current_context(), ++n_allocations, is_mapped, live};
+    live = one;
+    pthread_mutex_unlock(&lock);
+}
+
+// Null: none begins there.
+Allocation *taken_out(const void *start, bool is_mapped)
+{
+    pthread_mutex_lock(&lock);
+    Allocation **at = &live;
+    while (*at && ((*at)->start != start || (*at)->is_mapped != is_mapped))
+        at = &(*at)->next;
+    Allocation *one = *at;
+    if (one)
+        *at = one->next;
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+} // namespace
+
+void add_mapped(char *start, size_t nbytes) { add(start, nbytes, device_memory, true); }
+void drop_mapped(const char *start) { free(taken_out(start, true)); }
+
+
+namespace {
+
+cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
+{
     const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
     if (reply.status)
         return reply.status;
     char *start = (char *)reply.words[allocate_gives::address];
     if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
         return cudaErrorMemoryAllocation;
-    pthread_mutex_lock(&lock);
-    Allocation *one = (Allocation *)malloc(sizeof *one);
-    *one = {start, nbytes, kind, live};
-    live = one;
-    pthread_mutex_unlock(&lock);
+    add(start, nbytes, kind, false);
     *p = start;
     return cudaSuccess;
 }
-
-namespace {
 
 // The host can no longer touch it. `how`: the call, once it is known to be an allocation.
 template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    Allocation **at = &live;
-    while (*at && (*at)->start != p)
-        at = &(*at)->next;
-    Allocation *one = *at;
-    if (one)
-        *at = one->next;
-    pthread_mutex_unlock(&lock);
+    Allocation *one = taken_out(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
@@ -178,28 +199,64 @@ template <typename How> cudaError_t release_by(void *p, How how)
     return how().status;
 }
 
+bool is_of_kind(const void *p, bool is_pinned)
+{
+    const void *start;
+    return (kind_of(p, &start) == pinned_memory) == is_pinned || !start;
+}
+
 } // namespace
+
+cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    if (!nbytes)
+        return cudaSuccess;
+    const cudaError_t status = check_unsafe();
+    return status ? status : take(p, nbytes, kind, name);
+}
+
+cudaError_t allocate_in_order(void **p, size_t nbytes, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    return nbytes ? take(p, nbytes, device_memory, name) : cudaSuccess;
+}
 
 cudaError_t release(void *p)
 {
-    return release_by(p, [=] { return ask(Call::free, p); });
+    const cudaError_t status = p ? check_unsafe() : cudaSuccess;
+    return status ? status : release_by(p, [=] { return ask(Call::free, p); });
 }
+cudaError_t release_device(void *p) { return !p || is_of_kind(p, false) ? release(p) : cudaErrorInvalidValue; }
+cudaError_t release_pinned(void *p) { return !p || is_of_kind(p, true) ? release(p) : cudaErrorInvalidValue; }
 
 cudaError_t release_later(void *p, cudaStream_t stream)
 {
     return release_by(p, [=] { return ask(Call::free_later, p, number(stream)); });
 }
 
-Kind kind_of(const void *address, const void **start)
+bool allocation_of(const void *address, Range *found)
 {
     pthread_mutex_lock(&lock);
     const Allocation *one = live;
     while (one && !((char *)address >= one->start && (char *)address < one->start + one->nbytes))
         one = one->next;
-    *start = one ? one->start : nullptr;
-    const Kind kind = one ? one->kind : device_memory;
+    if (one)
+        *found = {one->start, one->nbytes, one->kind, one->context, one->number};
     pthread_mutex_unlock(&lock);
-    return kind;
+    return one;
+}
+
+Kind kind_of(const void *address, const void **start)
+{
+    Range found = {nullptr, 0, device_memory, nullptr, 0};
+    allocation_of(address, &found);
+    *start = found.start;
+    return found.kind;
 }
 
 } // namespace gpuprof

@@ -1,6 +1,7 @@
 // Arrays, their copies, and pitched memory of three dimensions.
 #include "arrays.h"
 #include "arena.h"
+#include "captures.h"
 
 using namespace gpuprof;
 
@@ -154,7 +155,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChan
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
     if (!array)
-        return cudaSuccess;
+        return result(cudaSuccess);
     if (array->is_level)
         return result(cudaErrorInvalidValue);
     const cudaError_t status = release(array->memory);
@@ -178,7 +179,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *form, cudaExtent *extent, un
         *extent = array->extent;
     if (flags)
         *flags = array->flags;
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 
 // No array here has planes, is sparse or waits for its memory: CUDA gives this error for all others, too.
@@ -203,9 +204,15 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent, cu
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) { return result(copy_3d(p, 0)); }
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
+{
+    return result(and_wait([=] { return copy_3d(p, 0); }));
+}
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream) { return result(copy_3d(p, stream)); }
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p) { return result(copy_3d(p, 0)); }
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p)
+{
+    return result(and_wait([=] { return copy_3d(p, 0); }));
+}
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) { return result(copy_3d(p, stream)); }
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -214,7 +221,7 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const voi
 }
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, cudaMemcpyKind kind)
 {
-    return cudaMemcpyToArrayAsync(to, x, y, from, nbytes, kind, 0);
+    return result(and_wait([=] { return cudaMemcpyToArrayAsync(to, x, y, from, nbytes, kind, 0); }));
 }
 cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -223,14 +230,14 @@ cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x,
 }
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromArrayAsync(to, from, x, y, nbytes, kind, 0);
+    return result(and_wait([=] { return cudaMemcpyFromArrayAsync(to, from, x, y, nbytes, kind, 0); }));
 }
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t nbytes,
                                    cudaMemcpyKind kind)
 {
     char *part = flat_part(to, to_x, to_y, nbytes);
     const char *its = flat_part(from, from_x, from_y, nbytes);
-    return result(part && its ? copy(part, its, nbytes, kind, 0) : cudaErrorInvalidValue);
+    return result(and_wait([=] { return part && its ? copy(part, its, nbytes, kind, 0) : cudaErrorInvalidValue; }));
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream)
@@ -239,7 +246,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, 0);
+    return result(and_wait([=] { return copy_to_array(to, x, y, {(char *)from, pitch, 0}, {width, height, 1}, kind, 0); }));
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                                        cudaMemcpyKind kind, cudaStream_t stream)
@@ -249,7 +256,7 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                                   cudaMemcpyKind kind)
 {
-    return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, 0);
+    return result(and_wait([=] { return copy_from_array({(char *)to, pitch, 0}, from, x, y, {width, height, 1}, kind, 0); }));
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
                                      size_t height, cudaMemcpyKind kind)

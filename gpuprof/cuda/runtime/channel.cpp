@@ -31,6 +31,11 @@ struct ReplyHead {
 pthread_mutex_t turn; // a thread may take it again
 pid_t owner = 0; // the process that the socket was given to
 
+thread_local cudaError_t last = cudaSuccess;
+cudaError_t sticky = cudaSuccess;  // after a fault every call gives it: the context is lost
+bool is_each_waited_for = false;   // CUDA_LAUNCH_BLOCKING
+cudaError_t pending = cudaSuccess; // a fault that no call has met yet: CUDA's launches do not wait for their end
+
 [[noreturn]] void give_up(const char *why)
 {
     fflush(nullptr); // what the program has printed so far is shown
@@ -58,6 +63,8 @@ void leave_to_parent()
 __attribute__((constructor(101))) void take_socket()
 {
     make_turn();
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    is_each_waited_for = blocking && *blocking == '1';
     const char *given = getenv("GPUPROF_CHANNEL");
     if (!given)
         return;
@@ -149,6 +156,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
 {
     if (is_wait(call) || call == Call::launch)
         fflush(stdout); // what kernels print comes after it
+    if (call == Call::launch)
+        note_launch();
     Place place = {};
     if (!n_open || call == Call::begin_call || call == Call::not_supported)
         place = place_of_call(call);
@@ -173,15 +182,73 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
 void take_turn() { pthread_mutex_lock(&turn); }
 void give_turn() { pthread_mutex_unlock(&turn); }
 
-thread_local cudaError_t last = cudaSuccess;
 bool has_unseen = false; // a launch's error that the program has not asked for
-cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
 
+// "To continue using CUDA, the process must be terminated", as driver_types.h says of each of these.
 bool is_sticky(cudaError_t error)
 {
-    return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources &&
-           error != cudaErrorPeerAccessAlreadyEnabled && error != cudaErrorPeerAccessNotEnabled && error != cudaErrorHostMemoryAlreadyRegistered &&
-           error != cudaErrorHostMemoryNotRegistered;
+    switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+    }
+}
+
+// What only puts work in a stream does not meet the faults of what is there before it.
+bool is_asynchronous(Call call)
+{
+    if (is_each_waited_for)
+        return false;
+    return call == Call::launch || call == Call::fill || call == Call::fill_words || call == Call::copy_within || call == Call::record ||
+           call == Call::wait || call == Call::free_later;
+}
+
+// What needs no context: the library asks it for itself.
+bool is_silent(Call call)
+{
+    switch (call) {
+    case Call::module:
+    case Call::function:
+    case Call::variable:
+    case Call::properties:
+    case Call::begin_call:
+    case Call::end_call:
+    case Call::begin_task:
+    case Call::end_task:
+    case Call::not_launched:
+    case Call::not_supported:
+    case Call::error_seen:
+    case Call::lack: return true;
+    default: return false;
+    }
+}
+
+// A message that a lost context cannot serve. The first that waits for the device meets its fault.
+bool is_lost(Call call)
+{
+    if (is_silent(call))
+        return false;
+    if (pending && !is_asynchronous(call))
+        sticky = pending;
+    return pending;
+}
+
+void note_fault(Call call, Reply *reply)
+{
+    if (!is_sticky(reply->status))
+        return;
+    pending = reply->status;
+    if (is_asynchronous(call))
+        reply->status = cudaSuccess;
+    else
+        sticky = pending;
 }
 
 } // namespace
@@ -191,13 +258,14 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     take_turn();
     if (!owner)
         give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
-    Reply reply = {sticky, {}};
+    Reply reply = {};
     if (owner != getpid())
         reply.status = cudaErrorInitializationError; // as CUDA after a fork: the child has no context
-    else if (!sticky)
+    else if (is_lost(call))
+        reply.status = sticky;
+    else
         reply = exchange(socket_fd, call, words, n_words, payload, room);
-    if (is_sticky(reply.status))
-        sticky = reply.status;
+    note_fault(call, &reply);
     give_turn();
     return reply;
 }
@@ -251,16 +319,40 @@ void not_launched(const char *symbol)
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 
+thread_local int n_driver_calls = 0;
+
+DriverCall::DriverCall() { ++n_driver_calls; }
+DriverCall::~DriverCall() { --n_driver_calls; }
+
 cudaError_t not_supported(const char *what)
 {
     const Reply reply = ask_with(text(what), nullptr, Call::lack);
     return reply.status ? reply.status : cudaErrorNotSupported;
 }
 
-cudaError_t result(cudaError_t error)
+bool is_context_lost() { return sticky; }
+
+cudaError_t reset_context()
 {
-    if (error)
+    Turn turn;
+    sticky = pending = last = cudaSuccess;
+    return ask(Call::reset).status;
+}
+
+cudaError_t result(cudaError_t error) { return noted(sticky ? sticky : error); }
+
+cudaError_t noted(cudaError_t error)
+{
+    if (n_driver_calls)
+        return error;
+    note_runtime_call();
+    if (error && error != cudaErrorNotReady) // which CUDA does not count as an error
         last = error;
+    return told(error);
+}
+
+cudaError_t told(cudaError_t error)
+{
     if (error == cudaErrorNotSupported)
         ask(Call::not_supported);
     return error;
@@ -279,12 +371,12 @@ void see_error()
 extern "C" cudaError_t cudaGetLastError()
 {
     gpuprof::see_error();
-    const cudaError_t found = gpuprof::last;
-    gpuprof::last = gpuprof::sticky;
+    const cudaError_t found = gpuprof::sticky ? gpuprof::sticky : gpuprof::last;
+    gpuprof::last = cudaSuccess;
     return found;
 }
 extern "C" cudaError_t cudaPeekAtLastError()
 {
     gpuprof::see_error();
-    return gpuprof::last;
+    return gpuprof::sticky ? gpuprof::sticky : gpuprof::last;
 }

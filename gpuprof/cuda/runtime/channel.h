@@ -74,14 +74,29 @@ private:
 // The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 
+// While it lives, a call of the driver is made: its errors are none that the runtime keeps.
+class DriverCall {
+public:
+    DriverCall();
+    ~DriverCall();
+};
+void note_runtime_call(); // the runtime initializes the driver, and makes the primary context current
+
 // A call in this thread launches a kernel that is not there.
 void not_launched(const char *symbol);
 
-// Keeps the error for cudaGetLastError, and gives it back. gpuprof says where something is not supported.
+// The context is new: no fault is known any more.
+cudaError_t reset_context();
+bool is_context_lost();
+
+// What a call ends with: kept for cudaGetLastError, and given back. Of a call that needs a context: a lost one's error.
 cudaError_t result(cudaError_t error);
+cudaError_t noted(cudaError_t error); // of one that needs none
+cudaError_t told(cudaError_t error); // only that: of a call of the driver
 
 // The program asks for the last error.
 void see_error();
+
 // Says on stderr, with the program's line, that `what` is not there; gives back cudaErrorNotSupported.
 cudaError_t not_supported(const char *what);
 

@@ -66,8 +66,10 @@ cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind,
         return cudaErrorInvalidValue;
     if ((into && !fits(to, nbytes)) || (out_of && !fits(from, nbytes)))
         return cudaErrorInvalidValue; // such a size was negative
-    if (Graph *graph = captured_by(stream))
-        return add_copy(graph, stream, to, from, nbytes, kind);
+    Graph *graph;
+    const cudaError_t status = enter(stream, &graph);
+    if (status || graph)
+        return status ? status : add_copy(graph, stream, to, from, nbytes, kind);
     if (into && out_of)
         return ask(Call::copy_within, to, from, nbytes, number(stream)).status;
     if ((into || out_of) && nbytes >= least_staged)
@@ -88,8 +90,10 @@ cudaError_t fill(void *p, int value, size_t nbytes, cudaStream_t stream)
         return cudaErrorInvalidValue;
     if (!nbytes)
         return cudaSuccess;
-    if (Graph *graph = captured_by(stream))
-        return add_fill(graph, stream, p, value, nbytes);
+    Graph *graph;
+    const cudaError_t status = enter(stream, &graph);
+    if (status || graph)
+        return status ? status : add_fill(graph, stream, p, value, nbytes);
     return ask(Call::fill, p, nbytes, (unsigned char)value, number(stream)).status;
 }
 

@@ -1,6 +1,5 @@
 // The device, and what is asked of it. There is one.
-#include "channel.h"
-#include "graphs.h"
+#include "captures.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +121,7 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int *count)
 {
     *count = 1;
-    return result(known().status);
+    return noted(known().status);
 }
 cudaError_t cudaGetDevice(int *device)
 {
@@ -136,27 +135,35 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     const cudaError_t status = check(device);
     if (!status)
         describe(properties);
-    return result(status);
+    return noted(status);
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
+    if (!value)
+        return noted(cudaErrorInvalidValue);
     const cudaError_t status = check(device);
     bool is_known = false;
     if (!status)
         *value = value_of(attribute, &is_known);
-    return result(status ? status : is_known ? cudaSuccess : cudaErrorInvalidValue);
+    return noted(status ? status : is_known ? cudaSuccess : cudaErrorInvalidValue);
 }
 cudaError_t cudaDeviceSynchronize()
 {
-    return result(is_waiting_refused() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize, Waits::everything, 0).status);
+    const cudaError_t status = check_device_wait();
+    return result(status ? status : ask(Call::synchronize, Waits::everything, 0).status);
 }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+// What the device holds stays readable for the checker of leaks, unless a fault has ended the context.
+cudaError_t cudaDeviceReset()
+{
+    const cudaError_t status = cudaDeviceSynchronize();
+    return is_context_lost() ? reset_context() : status;
+}
 cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     *can = 0;
-    return result(device || peer ? cudaErrorInvalidDevice : cudaSuccess);
+    return noted(device || peer ? cudaErrorInvalidDevice : cudaSuccess);
 }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return result(cudaErrorInvalidDevice); }
 cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorPeerAccessNotEnabled); }

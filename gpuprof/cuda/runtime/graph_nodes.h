@@ -72,8 +72,6 @@ struct CUgraph_st {
 
 namespace gpuprof {
 
-typedef CUgraphNode_st Node;
-
 // The streams that a graph is done on: stream 0 is the one that it is launched on.
 struct Plan {
     List<cudaStream_t> streams;
@@ -85,9 +83,7 @@ struct Plan {
 Node *add_node(cudaGraphNode_t *made, Graph *graph, const cudaGraphNode_t *before, size_t n, cudaGraphNodeType type);
 void remove_node(Node *node);
 bool sort(Graph *graph); // false: nodes wait for each other
-Graph *new_graph();
 Graph *copy_of(Graph *graph);
-void destroy(Graph *graph);
 Node *twin_in(cudaGraphExec_t exec, cudaGraphNode_t node); // null: the node is none of what it was made of
 
 cudaError_t set_launch(Node *node, const cudaKernelNodeParams *how);

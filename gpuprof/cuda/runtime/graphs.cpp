@@ -5,33 +5,6 @@
 namespace gpuprof {
 namespace {
 
-thread_local char here; // its address distinguishes threads
-
-// A stream that is captured. `tail`: what its next node waits for.
-struct Captured {
-    cudaStream_t stream;
-    Graph *graph;
-    List<Node *> tail;
-    bool is_origin;
-    cudaStreamCaptureMode mode;
-    const char *thread; // that began it
-};
-struct Noted { // an event of a captured stream
-    cudaEvent_t event;
-    Graph *graph;
-    List<Node *> tail;
-};
-List<Captured> captured; // with `noted`, of all threads: looked at in a Turn
-List<Noted> noted;
-
-Captured *capture_of(cudaStream_t stream)
-{
-    for (Captured &each : captured)
-        if (each.stream == stream)
-            return &each;
-    return nullptr;
-}
-
 Node *new_node(Graph *graph, cudaGraphNodeType type)
 {
     Node *node = (Node *)calloc(1, sizeof *node);
@@ -45,10 +18,10 @@ Node *next_of(Graph *graph, cudaStream_t stream, cudaGraphNodeType type)
 {
     Node *node = new_node(graph, type);
     Turn turn;
-    Captured *there = capture_of(stream);
-    node->before.add_all(there->tail);
-    there->tail.clear();
-    there->tail.add(node);
+    List<Node *> *tail = tail_of(stream);
+    node->before.add_all(*tail);
+    tail->clear();
+    tail->add(node);
     return node;
 }
 
@@ -197,18 +170,6 @@ void remove_node(Node *node)
 
 namespace {
 
-// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
-bool reaches(const List<Node *> &from, Node *wanted)
-{
-    List<Node *> seen = {};
-    seen.add_all(from);
-    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
-        seen.add_all(seen[i]->before);
-    const bool is_there = seen.has(wanted);
-    seen.clear();
-    return is_there;
-}
-
 cudaError_t new_stream(Plan *plan)
 {
     const Reply reply = ask(Call::make_stream, 0, 1); // which the plan orders, and nothing else
@@ -254,7 +215,6 @@ cudaError_t make_plan(CUgraphExec_st *exec)
     return status;
 }
 
-cudaError_t record(cudaEvent_t event, cudaStream_t stream) { return ask(Call::record, (unsigned long long)event, number(stream)).status; }
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event) { return ask(Call::wait, (unsigned long long)event, number(stream)).status; }
 
 cudaError_t call_host(const HostCall &call)
@@ -294,7 +254,7 @@ cudaError_t do_node(const Node &node, cudaStream_t stream)
     case cudaGraphNodeTypeHost: return call_host(node.host);
     case cudaGraphNodeTypeGraph: return run_all(node.child, stream);
     case cudaGraphNodeTypeWaitEvent: return wait(stream, node.event);
-    case cudaGraphNodeTypeEventRecord: return record(node.event, stream);
+    case cudaGraphNodeTypeEventRecord: return record_now(node.event, stream);
     case cudaGraphNodeTypeMemAlloc: return check_memory(node);
     case cudaGraphNodeTypeConditional: return do_conditional(node, stream);
     case cudaGraphNodeTypeMemFree: // what it had is freed with the graph
@@ -310,7 +270,7 @@ cudaError_t run(CUgraphExec_st *exec, cudaStream_t stream)
     cudaError_t status = cudaSuccess;
     if (plan.streams.n > 1) {
         status = new_event(&begin);
-        status = status ? status : record(begin, stream);
+        status = status ? status : record_now(begin, stream);
         for (size_t i = 1; i < plan.streams.n && !status; ++i)
             status = wait(plan.streams[i], begin);
     }
@@ -324,7 +284,7 @@ cudaError_t run(CUgraphExec_st *exec, cudaStream_t stream)
                 status = wait(plan.streams[its], plan.events[before->number]);
         status = status ? status : do_node(node, plan.streams[its]);
         if (plan.events[i] && !status)
-            status = record(plan.events[i], plan.streams[its]);
+            status = record_now(plan.events[i], plan.streams[its]);
     }
     for (size_t i = 0; i < plan.events.n && !status; ++i)
         if (plan.events[i] && plan.stream_of[i])
@@ -345,35 +305,6 @@ cudaError_t destroy(CUgraphExec_st *exec)
     gpuprof::destroy(exec->graph);
     free(exec);
     return status;
-}
-
-cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *made)
-{
-    Turn turn;
-    Captured *origin = capture_of(stream);
-    *made = nullptr;
-    if (!origin || !origin->is_origin)
-        return cudaErrorIllegalState;
-    Graph *graph = origin->graph;
-    bool is_joined = true;
-    for (const Captured &each : captured)
-        for (Node *node : each.tail)
-            is_joined = is_joined && (each.graph != graph || reaches(capture_of(stream)->tail, node));
-    for (size_t i = captured.n; i-- > 0;)
-        if (captured[i].graph == graph) {
-            captured[i].tail.clear();
-            captured.drop(i);
-        }
-    for (size_t i = noted.n; i-- > 0;)
-        if (noted[i].graph == graph) {
-            noted[i].tail.clear();
-            noted.drop(i);
-        }
-    if (is_joined)
-        *made = graph;
-    else
-        gpuprof::destroy(graph);
-    return is_joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
 }
 
 bool is_alike(Graph *a, Graph *b)
@@ -418,19 +349,16 @@ Node *twin_in(cudaGraphExec_t exec, cudaGraphNode_t node)
     return nullptr;
 }
 
-Graph *captured_by(cudaStream_t stream)
+// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
+bool reaches(const List<Node *> &from, Node *wanted)
 {
-    Turn turn;
-    Captured *there = capture_of(stream);
-    return there ? there->graph : nullptr;
-}
-bool is_waiting_refused()
-{
-    Turn turn;
-    for (const Captured &each : captured)
-        if (each.mode == cudaStreamCaptureModeGlobal || (each.mode == cudaStreamCaptureModeThreadLocal && each.thread == &here))
-            return true;
-    return false;
+    List<Node *> seen = {};
+    seen.add_all(from);
+    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
+        seen.add_all(seen[i]->before);
+    const bool is_there = seen.has(wanted);
+    seen.clear();
+    return is_there;
 }
 
 cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
@@ -444,6 +372,11 @@ cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size
     const cudaMemsetParams how = {p, 0, (unsigned char)value, 1, nbytes, 1};
     return set_fill(next_of(graph, stream, cudaGraphNodeTypeMemset), &how);
 }
+cudaError_t add_fill_words(Graph *graph, cudaStream_t stream, Side side, Box box, unsigned value, unsigned element_nbytes)
+{
+    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {side, box, value, element_nbytes};
+    return cudaSuccess;
+}
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
 {
     next_of(graph, stream, cudaGraphNodeTypeKernel)->launch = launch;
@@ -454,32 +387,6 @@ cudaError_t add_host(Graph *graph, cudaStream_t stream, cudaHostFn_t function, v
     next_of(graph, stream, cudaGraphNodeTypeHost)->host = {function, data};
     return cudaSuccess;
 }
-void note_event(cudaEvent_t event, cudaStream_t stream)
-{
-    Turn turn;
-    Captured *there = capture_of(stream);
-    for (size_t i = noted.n; i-- > 0;)
-        if (noted[i].event == event) {
-            noted[i].tail.clear();
-            noted.drop(i);
-        }
-    Noted made = {event, there->graph, {}};
-    made.tail.add_all(there->tail);
-    noted.add(made);
-}
-bool waits_for_captured(cudaStream_t stream, cudaEvent_t event)
-{
-    Turn turn;
-    for (const Noted &each : noted)
-        if (each.event == event) {
-            if (!capture_of(stream))
-                captured.add({stream, each.graph, {}, false, cudaStreamCaptureModeRelaxed, &here});
-            capture_of(stream)->tail.add_all(each.tail);
-            return true;
-        }
-    return false;
-}
-
 } // namespace gpuprof
 
 using namespace gpuprof;
@@ -500,27 +407,10 @@ cudaError_t add_set(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNod
 
 extern "C" {
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
-{
-    Turn turn;
-    if ((unsigned long long)stream <= 1) // the legacy default stream
-        return result(cudaErrorStreamCaptureUnsupported);
-    if (capture_of(stream))
-        return result(cudaErrorIllegalState);
-    captured.add({stream, new_graph(), {}, true, mode, &here});
-    return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return result(end_capture(stream, graph)); }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
-{
-    *status = captured_by(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-}
-
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int)
 {
     *graph = new_graph();
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 {
@@ -604,7 +494,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
     give_list(seconds, to, n);
     firsts.clear();
     seconds.clear();
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type)
 {
@@ -657,7 +547,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
     }
     destroy(exec->graph);
     exec->graph = made;
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return result(exec ? destroy(exec) : cudaErrorInvalidValue); }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return result_if(exec); }
@@ -665,9 +555,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     if (!exec)
         return result(cudaErrorInvalidValue);
-    if (captured_by(stream)) {
-        next_of(captured_by(stream), stream, cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
-        return cudaSuccess;
+    Graph *graph;
+    if (const cudaError_t status = enter(stream, &graph))
+        return result(status);
+    if (graph) {
+        next_of(graph, stream, cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
+        return result(cudaSuccess);
     }
     OneCall whole;
     return result(run(exec, stream));

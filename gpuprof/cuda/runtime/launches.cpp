@@ -32,7 +32,7 @@ cudaError_t start(const Launch &launch, cudaStream_t stream)
                  block.x, block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z);
     if (reply.status || !launch.event)
         return reply.status;
-    return ask(Call::record, (unsigned long long)launch.event, number(stream)).status;
+    return record_now(launch.event, stream);
 }
 
 // Attributes that say how, not what, change nothing here.
@@ -71,9 +71,11 @@ void discard(Launch *launch)
 
 cudaError_t launch_now(Launch *launch, cudaStream_t stream)
 {
-    if (Graph *graph = captured_by(stream))
+    Graph *graph;
+    cudaError_t status = enter(stream, &graph);
+    if (!status && graph)
         return add_launch(graph, stream, *launch);
-    const cudaError_t status = start(*launch, stream);
+    status = status ? status : start(*launch, stream);
     discard(launch);
     return status;
 }

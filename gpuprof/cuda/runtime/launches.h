@@ -22,7 +22,7 @@ cudaError_t prepare(Launch *made, const Kernel *kernel, dim3 grid, dim3 block, v
                     size_t shared_nbytes, unsigned flags);
 cudaError_t start(const Launch &launch, cudaStream_t stream);
 void discard(Launch *launch);
-cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute);
+cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute); // what it says of a launch
 
 // Prepares and starts, or adds to the graph that the stream is captured into. The launch is used up.
 cudaError_t launch_now(Launch *launch, cudaStream_t stream);

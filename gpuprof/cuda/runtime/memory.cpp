@@ -1,5 +1,6 @@
 // Allocations, copies and fills.
 #include "arena.h"
+#include "captures.h"
 #include "copies.h"
 #include "modules.h"
 #include "registered.h"
@@ -30,24 +31,36 @@ constexpr size_t pitch_nbytes = 512; // cudaDeviceProp.texturePitchAlignment's r
 
 extern "C" {
 cudaError_t cudaMalloc(void **p, size_t nbytes) { return result(allocate(p, nbytes, device_memory, "cudaMalloc")); }
-cudaError_t cudaMallocManaged(void **p, size_t nbytes, unsigned int) { return result(allocate(p, nbytes, managed_memory, "cudaMallocManaged")); }
+cudaError_t cudaMallocManaged(void **p, size_t nbytes, unsigned int flags)
+{
+    if (!nbytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+        return result(cudaErrorInvalidValue);
+    return result(allocate(p, nbytes, managed_memory, "cudaMallocManaged"));
+}
 cudaError_t cudaMallocHost(void **p, size_t nbytes) { return result(allocate(p, nbytes, pinned_memory, "cudaMallocHost")); }
-cudaError_t cudaHostAlloc(void **p, size_t nbytes, unsigned int) { return result(allocate(p, nbytes, pinned_memory, "cudaHostAlloc")); }
+cudaError_t cudaHostAlloc(void **p, size_t nbytes, unsigned int flags)
+{
+    const bool is_known = !(flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined));
+    return result(is_known ? allocate(p, nbytes, pinned_memory, "cudaHostAlloc") : cudaErrorInvalidValue);
+}
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     *pitch = (width + pitch_nbytes - 1) / pitch_nbytes * pitch_nbytes;
     return result(allocate(p, *pitch * height, device_memory, "cudaMallocPitch"));
 }
-cudaError_t cudaFreeHost(void *p) { return result(release(p)); }
+cudaError_t cudaFreeHost(void *p) { return result(release_pinned(p)); }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind) { return result(copy(to, from, nbytes, kind, 0)); }
+cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
+{
+    return result(and_wait([=] { return copy(to, from, nbytes, kind, 0); }));
+}
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return result(copy(to, from, nbytes, kind, stream));
 }
 cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t nbytes)
 {
-    return result(copy(to, from, nbytes, cudaMemcpyDeviceToDevice, 0));
+    return result(and_wait([=] { return copy(to, from, nbytes, cudaMemcpyDeviceToDevice, 0); }));
 }
 cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t nbytes, cudaStream_t stream)
 {
@@ -55,7 +68,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t nby
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind)
 {
-    return result(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, 0));
+    return result(and_wait([=] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, 0); }));
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream)
@@ -87,11 +100,11 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t nbyte
 }
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t nbytes, size_t offset, cudaMemcpyKind kind)
 {
-    return cudaMemcpyToSymbolAsync(symbol, from, nbytes, offset, kind, 0);
+    return result(and_wait([=] { return cudaMemcpyToSymbolAsync(symbol, from, nbytes, offset, kind, 0); }));
 }
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t nbytes, size_t offset, cudaMemcpyKind kind)
 {
-    return cudaMemcpyFromSymbolAsync(to, symbol, nbytes, offset, kind, 0);
+    return result(and_wait([=] { return cudaMemcpyFromSymbolAsync(to, symbol, nbytes, offset, kind, 0); }));
 }
 cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
 {
@@ -119,13 +132,17 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *found, const void *p
 {
     if (void *device = device_address(p)) {
         *found = {cudaMemoryTypeHost, 0, device, (void *)p};
-        return cudaSuccess;
+        return result(cudaSuccess);
     }
     const void *start;
     const Kind kind = kind_of(p, &start);
     static const cudaMemoryType types[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
     *found = {start ? types[kind] : cudaMemoryTypeUnregistered, 0, start ? (void *)p : nullptr, start && kind == device_memory ? nullptr : (void *)p};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *p, size_t, unsigned int) { return result_if(is_device(p)); }
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t, unsigned int)
+{
+    const cudaError_t status = check_supported(stream);
+    return status ? result(status) : result_if(is_device(p));
+}
 }

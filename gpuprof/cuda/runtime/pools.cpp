@@ -1,7 +1,8 @@
 // Memory in the order of streams, and its pools. A pool here owns no memory: it counts what was taken from it.
 #include "arena.h"
-#include "list.h"
+#include "captures.h"
 #include "pools.h"
+#include "streams.h"
 
 using namespace gpuprof;
 
@@ -23,12 +24,16 @@ List<Taken> all;
 Pool first = {0, 0, 0, {1, 1, 1}}; // the device's own
 Pool *current = &first;
 
-cudaError_t take(void **p, size_t nbytes, Pool *pool)
+cudaError_t take(void **p, size_t nbytes, Pool *pool, cudaStream_t stream)
 {
-    if (!pool)
+    if (!p || !pool)
         return cudaErrorInvalidValue;
+    if (!is_stream(stream))
+        return cudaErrorInvalidResourceHandle;
     Turn turn;
-    const cudaError_t status = allocate(p, nbytes, device_memory, "cudaMallocAsync");
+    Graph *graph; // which has the memory at once, and keeps it
+    cudaError_t status = enter(stream, &graph);
+    status = status ? status : allocate_in_order(p, nbytes, "cudaMallocAsync");
     if (status || !*p)
         return status;
     all.add({*p, nbytes, pool});
@@ -47,6 +52,21 @@ void give_back(void *p)
             all.drop(i);
             return;
         }
+}
+
+cudaError_t free_in_order(void *p, cudaStream_t stream)
+{
+    if (!is_stream(stream))
+        return cudaErrorInvalidResourceHandle;
+    Turn turn;
+    Graph *graph;
+    cudaError_t status = enter(stream, &graph);
+    if (!status && graph) // what it has taken in the capture stays until the program ends: each launch uses it again
+        return cudaSuccess;
+    status = status ? status : release_later(p, stream);
+    if (!status)
+        give_back(p);
+    return status;
 }
 
 unsigned long long *word_of(Pool *pool, cudaMemPoolAttr attribute)
@@ -89,20 +109,20 @@ cudaMemPool_t gpuprof::pool_of(const void *p)
 }
 
 extern "C" {
-cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
-cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t) { return result(take(p, nbytes, pool)); }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
+cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t stream) { return result(take(p, nbytes, current, stream)); }
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
 {
-    Turn turn;
-    give_back(p);
-    return result(release_later(p, stream));
+    return result(take(p, nbytes, pool, stream));
 }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream) { return result(free_in_order(p, stream)); }
 // Also of what a pool gave.
 cudaError_t cudaFree(void *p)
 {
     Turn turn;
-    give_back(p);
-    return result(release(p));
+    const cudaError_t status = release_device(p);
+    if (!status)
+        give_back(p);
+    return result(status);
 }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
@@ -119,13 +139,13 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
     if (device || !pool)
         return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
     current = pool;
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *)
 {
     *pool = (Pool *)malloc(sizeof first);
     **pool = {0, 0, 0, {1, 1, 1}};
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
@@ -138,7 +158,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
         if (each.pool == pool)
             each.pool = &first;
     free(pool);
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
@@ -152,7 +172,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
         pool->most_nbytes = pool->used_nbytes; // it may only be set back
     else
         return result(cudaErrorInvalidValue);
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
 {
@@ -164,7 +184,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
         *(unsigned long long *)value = *word;
     else
         return result(cudaErrorInvalidValue);
-    return cudaSuccess;
+    return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) { return result_if(pool); }
 // A pool's memory lies on the device, which always reads and writes it.

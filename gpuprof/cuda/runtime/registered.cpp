@@ -56,10 +56,13 @@ cudaError_t unmap(const char *start)
         const Registered one = all[i];
         if (one.start != start)
             continue;
-        void *own = mmap(one.first_page, one.pages_nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        void *own = mmap(nullptr, one.pages_nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (own == MAP_FAILED)
             return cudaErrorMemoryAllocation;
         memcpy(own, one.device, one.pages_nbytes);
+        // In one step: the pages may hold what calls of other libraries go through.
+        if (mremap(own, one.pages_nbytes, one.pages_nbytes, MREMAP_MAYMOVE | MREMAP_FIXED, one.first_page) == MAP_FAILED)
+            return cudaErrorMemoryAllocation;
         all.drop(i);
         return release(one.device);
     }

@@ -1,7 +1,7 @@
 """The limits that a chip and a kernel set to a launch."""
 
 from gpuprof.chips import Chip
-from gpuprof.errors import UsageError
+from gpuprof.errors import LaunchRefused, UsageError
 from gpuprof.isa.program import Function
 
 Extent = tuple[int, int, int]
@@ -21,18 +21,20 @@ def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared
     threads = block[0] * block[1] * block[2]
     shape = "x".join(map(str, block))
     if threads > chip.max_threads_per_block:
-        raise UsageError(
-            f"{name}: a block of {shape} has {threads} threads; {chip.name} allows {chip.max_threads_per_block}"
+        raise LaunchRefused(
+            f"{name}: a block of {shape} has {threads} threads; {chip.name} allows {chip.max_threads_per_block}",
+            "extent",
         )
     if function.required_threads and block != function.required_threads:
         required = "x".join(map(str, function.required_threads))
-        raise UsageError(
-            f"{name}: a block of {shape}; the kernel was compiled for blocks of exactly {required} (.reqntid)"
+        raise LaunchRefused(
+            f"{name}: a block of {shape}; the kernel was compiled for blocks of exactly {required} (.reqntid)", "kernel"
         )
     if function.max_threads and threads > function.max_threads:
-        raise UsageError(
+        raise LaunchRefused(
             f"{name}: a block of {shape} has {threads} threads; the kernel was compiled for at most "
-            f"{function.max_threads} (__launch_bounds__)"
+            f"{function.max_threads} (__launch_bounds__)",
+            "kernel",
         )
     _check_resources(function, threads, dynamic_shared_nbytes, chip)
 
@@ -45,27 +47,34 @@ def cluster_of(function: Function, grid: Extent, requested: Extent | None, chip:
     cluster = requested or required or (1, 1, 1)
     shape, n_blocks = "x".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
     if required and cluster != required:
-        raise UsageError(
+        raise LaunchRefused(
             f"{name}: clusters of {shape}; the kernel was compiled for clusters of exactly "
-            f"{'x'.join(map(str, required))}"
+            f"{'x'.join(map(str, required))}",
+            "cluster",
         )
     if function.explicit_cluster and not (requested or required):
-        raise UsageError(
-            f"{name}: the kernel needs clusters (.explicitcluster); give their size, as in <<<grid, block, cluster=2>>>"
+        raise LaunchRefused(
+            f"{name}: the kernel needs clusters (.explicitcluster); give their size, as in "
+            "<<<grid, block, cluster=2>>>",
+            "cluster",
         )
     if min(cluster) < 1 or n_blocks > MAX_CLUSTER:
-        raise UsageError(
-            f"{name}: clusters of {shape}; each extent is at least 1, and a cluster has at most {MAX_CLUSTER} blocks"
+        raise LaunchRefused(
+            f"{name}: clusters of {shape}; each extent is at least 1, and a cluster has at most {MAX_CLUSTER} blocks",
+            "cluster",
         )
     if function.max_cluster and n_blocks > function.max_cluster:
-        raise UsageError(
+        raise LaunchRefused(
             f"{name}: clusters of {shape}; the kernel was compiled for at most {function.max_cluster} blocks "
-            "(.maxclusterrank)"
+            "(.maxclusterrank)",
+            "cluster",
         )
     if any(extent % part for extent, part in zip(grid, cluster, strict=True)):
-        raise UsageError(f"{name}: a grid of {'x'.join(map(str, grid))} cannot be divided into clusters of {shape}")
+        raise LaunchRefused(
+            f"{name}: a grid of {'x'.join(map(str, grid))} cannot be divided into clusters of {shape}", "cluster"
+        )
     if n_blocks > 1 and _compute_capability(chip) < CLUSTERS_SINCE:
-        raise UsageError(f"{name}: clusters need sm_{CLUSTERS_SINCE}; {chip.name} is {chip.arch}")
+        raise LaunchRefused(f"{name}: clusters need sm_{CLUSTERS_SINCE}; {chip.name} is {chip.arch}", "cluster")
     return cluster
 
 
@@ -92,7 +101,7 @@ def _compute_capability(chip: Chip) -> int:
 def _check_extent(name: str, what: str, extent: Extent, limits: Extent) -> None:
     for axis, value, limit in zip("xyz", extent, limits, strict=True):
         if not 1 <= value <= limit:
-            raise UsageError(f"{name}: the {what}'s {axis} extent is {value}; it must be 1 to {limit}")
+            raise LaunchRefused(f"{name}: the {what}'s {axis} extent is {value}; it must be 1 to {limit}", "extent")
 
 
 def _check_resources(function: Function, threads: int, dynamic_shared_nbytes: int, chip: Chip) -> None:
@@ -102,16 +111,18 @@ def _check_resources(function: Function, threads: int, dynamic_shared_nbytes: in
     shared_nbytes = function.shared_nbytes + dynamic_shared_nbytes
     if shared_nbytes > chip.max_shared_nbytes_per_block:
         parts = f"{function.shared_nbytes} static, {dynamic_shared_nbytes} dynamic"
-        raise UsageError(
+        raise LaunchRefused(
             f"{name}: {shared_nbytes} bytes of shared memory per block ({parts}); {chip.name} allows "
-            f"{chip.max_shared_nbytes_per_block}"
+            f"{chip.max_shared_nbytes_per_block}",
+            "kernel",
         )
     registers = _registers_of_block(function, threads, chip)
     if registers > chip.registers:
-        raise UsageError(
+        raise LaunchRefused(
             f"{name}: {threads} threads of {function.registers} registers take {registers}; a multiprocessor of "
             f"{chip.name} has {chip.registers}."
-            " Launch smaller blocks, or compile for fewer registers"
+            " Launch smaller blocks, or compile for fewer registers",
+            "resources",
         )
 
 

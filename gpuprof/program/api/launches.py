@@ -10,7 +10,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.launching.limits import CLUSTERS_SINCE, MAX_CLUSTER
-from gpuprof.errors import UsageError
+from gpuprof.errors import LaunchRefused, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program import errors
 from gpuprof.program.api.memory import Memory
@@ -65,6 +65,8 @@ class Launches:
             launch = checked_launch(
                 self.device.chip, self.device.executor.n_launches, module, kernel, config, params, text
             )
+        except LaunchRefused:
+            raise
         except UsageError as error:
             raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
         if flags & COOPERATIVE:

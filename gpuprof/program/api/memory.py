@@ -11,6 +11,7 @@ from gpuprof.program.errors import Failed
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
 
+GRANULARITY_NBYTES = 2 << 20  # of virtual memory management
 PLAIN = 0  # kind of an allocation that the host cannot touch
 
 
@@ -41,6 +42,25 @@ class Memory:
     def free_later(self, payload: bytes, address: int, stream: int):
         self.device.submit(cmd.FreeLater(address, self._streams.number(stream)))
         self._freed.append(address)
+        return (), b""
+
+    def reserve(self, payload: bytes, nbytes: int, alignment: int):
+        try:
+            return (self.arena.memory.reserve(nbytes, max(alignment, GRANULARITY_NBYTES)),), b""
+        except DeviceMemoryError as error:
+            raise Failed(errors.MEMORY_ALLOCATION, str(error)) from None
+
+    def unreserve(self, payload: bytes, address: int):
+        self.arena.memory.unreserve(address)
+        return (), b""
+
+    def map(self, payload: bytes, address: int, nbytes: int):
+        self.device.submit(cmd.Map(address, nbytes))
+        return (), b""
+
+    def unmap(self, payload: bytes, address: int, nbytes: int):
+        self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
+        self.device.submit(cmd.Unmap(address, nbytes))
         return (), b""
 
     def _release(self, address: int) -> None:

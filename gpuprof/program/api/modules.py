@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.ptxfile import module_of_ptx
+from gpuprof.compile.ptxfile import linked_ptx, module_of_ptx, ptx_text
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.module import LoadedModule, Placed
@@ -47,6 +47,18 @@ class Modules:
         self._n_images += 1
         return (len(self._loaded) - 1,), b""
 
+    def check_image(self, text: bytes):
+        """PTX that will be linked: what it has from others is not looked for yet."""
+        ptx = ptx_text(text)
+        if ".extern" not in ptx:
+            self.device.executor.assemble(module_of_ptx(ptx, "PTX that is linked", Path(), ()))
+        return (), b""
+
+    def link_images(self, texts: bytes):
+        linked = linked_ptx([ptx_text(text) for text in texts.split(b"\0") if text])
+        self.device.executor.assemble(module_of_ptx(linked, "PTX that is linked", Path(), ()))
+        return (), linked.encode()
+
     def module(self, key: bytes):
         if key.startswith(container.MAGIC):
             return (self._load(self.device.executor.assemble(self._module_of_fatbin(key))),), b""
@@ -64,7 +76,7 @@ class Modules:
 
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
         arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
-        path = self.executable.modules[0]
+        path = next(iter(self.executable.modules), self.executable.path)
         try:
             ptx = container.ptx_of(data, arch)
         except UsageError as error:

@@ -29,7 +29,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
 # memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
-# lie apart.
+# lie apart, memory that is mapped.
 VERSION = 7
 LIMIT = 1 << 63
 
@@ -119,6 +119,8 @@ LINES = {
     "allocate": cmd.Allocate,
     "free": cmd.Free,
     "free_later": cmd.FreeLater,
+    "map": cmd.Map,
+    "unmap": cmd.Unmap,
     "make_image": cmd.MakeImage,
     "copy_in": SavedCopyIn,
     "copy_out": cmd.CopyOut,

@@ -1,284 +1,311 @@
-// The driver's calls. They and the runtime's work on one context, and their errors have the same numbers.
+// The driver's calls, in the forms of CUDA 13.
 #pragma once
 
-#include "runtime.h"
-#include "runtime_pools.h"
-
-#define GPUPROF_DRIVER_ERRORS(DO)                                                                                                          \
-    DO(CUDA_SUCCESS, 0)                                                                                                                    \
-    DO(CUDA_ERROR_INVALID_VALUE, 1)                                                                                                        \
-    DO(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                                        \
-    DO(CUDA_ERROR_NOT_INITIALIZED, 3)                                                                                                      \
-    DO(CUDA_ERROR_DEINITIALIZED, 4)                                                                                                        \
-    DO(CUDA_ERROR_NO_DEVICE, 100)                                                                                                          \
-    DO(CUDA_ERROR_INVALID_DEVICE, 101)                                                                                                     \
-    DO(CUDA_ERROR_INVALID_IMAGE, 200)                                                                                                      \
-    DO(CUDA_ERROR_INVALID_CONTEXT, 201)                                                                                                    \
-    DO(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                                                  \
-    DO(CUDA_ERROR_INVALID_PTX, 218)                                                                                                        \
-    DO(CUDA_ERROR_INVALID_SOURCE, 300)                                                                                                     \
-    DO(CUDA_ERROR_FILE_NOT_FOUND, 301)                                                                                                     \
-    DO(CUDA_ERROR_INVALID_HANDLE, 400)                                                                                                     \
-    DO(CUDA_ERROR_ILLEGAL_STATE, 401)                                                                                                      \
-    DO(CUDA_ERROR_NOT_FOUND, 500)                                                                                                          \
-    DO(CUDA_ERROR_NOT_READY, 600)                                                                                                          \
-    DO(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                                    \
-    DO(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                                            \
-    DO(CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                                                                                     \
-    DO(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)                                                                                        \
-    DO(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, 705)                                                                                            \
-    DO(CUDA_ERROR_ASSERT, 710)                                                                                                             \
-    DO(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712)                                                                                     \
-    DO(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, 713)                                                                                         \
-    DO(CUDA_ERROR_MISALIGNED_ADDRESS, 716)                                                                                                 \
-    DO(CUDA_ERROR_LAUNCH_FAILED, 719)                                                                                                      \
-    DO(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                                                                       \
-    DO(CUDA_ERROR_NOT_PERMITTED, 800)                                                                                                      \
-    DO(CUDA_ERROR_NOT_SUPPORTED, 801)                                                                                                      \
-    DO(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                                         \
-    DO(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904)                                                                                            \
-    DO(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905)                                                                                           \
-    DO(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910)                                                                                          \
-    DO(CUDA_ERROR_UNKNOWN, 999)
-
-#define GPUPROF_DRIVER_ERROR(NAME, VALUE) NAME = VALUE,
-typedef enum cudaError_enum { GPUPROF_DRIVER_ERRORS(GPUPROF_DRIVER_ERROR) } CUresult;
-#undef GPUPROF_DRIVER_ERROR
-
-typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef cudaStream_t CUstream;
-typedef cudaEvent_t CUevent;
-typedef cudaUUID_t CUuuid;
-typedef cudaHostFn_t CUhostFn;
-typedef cudaMemPool_t CUmemoryPool;
-#define CUDA_CB
-#define CUDAAPI
-
-// The attributes have the runtime's numbers.
-typedef enum CUdevice_attribute_enum {
-    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
-    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
-    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
-    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
-    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
-    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
-    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
-    CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY = 9,
-    CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
-    CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11,
-    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 12,
-    CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
-    CU_DEVICE_ATTRIBUTE_GPU_OVERLAP = 15,
-    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
-    CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT = 17,
-    CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
-    CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19,
-    CU_DEVICE_ATTRIBUTE_COMPUTE_MODE = 20,
-    CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS = 31,
-    CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
-    CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
-    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
-    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
-    CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT = 40,
-    CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
-    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
-    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
-    CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED = 78,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
-    CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
-    CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
-    CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
-    CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
-    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
-} CUdevice_attribute;
-typedef enum CUfunction_attribute_enum {
-    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-    CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
-    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-    CU_FUNC_ATTRIBUTE_NUM_REGS,
-    CU_FUNC_ATTRIBUTE_PTX_VERSION,
-    CU_FUNC_ATTRIBUTE_BINARY_VERSION,
-    CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
-    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-    CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-} CUfunction_attribute;
-typedef enum CUfunc_cache_enum { CU_FUNC_CACHE_PREFER_NONE, CU_FUNC_CACHE_PREFER_SHARED, CU_FUNC_CACHE_PREFER_L1, CU_FUNC_CACHE_PREFER_EQUAL } CUfunc_cache;
-typedef enum CUjit_option_enum {
-    CU_JIT_MAX_REGISTERS,
-    CU_JIT_THREADS_PER_BLOCK,
-    CU_JIT_WALL_TIME,
-    CU_JIT_INFO_LOG_BUFFER,
-    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-    CU_JIT_ERROR_LOG_BUFFER,
-    CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    CU_JIT_OPTIMIZATION_LEVEL,
-    CU_JIT_TARGET_FROM_CUCONTEXT,
-    CU_JIT_TARGET,
-    CU_JIT_FALLBACK_STRATEGY,
-    CU_JIT_GENERATE_DEBUG_INFO,
-    CU_JIT_LOG_VERBOSE,
-    CU_JIT_GENERATE_LINE_INFO,
-} CUjit_option;
-typedef enum CUmemorytype_enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2, CU_MEMORYTYPE_ARRAY = 3, CU_MEMORYTYPE_UNIFIED = 4 } CUmemorytype;
-typedef enum CUpointer_attribute_enum {
-    CU_POINTER_ATTRIBUTE_CONTEXT = 1,
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
-    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
-    CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
-    CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
-    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
-    CU_POINTER_ATTRIBUTE_MAPPED = 13,
-    CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
-} CUpointer_attribute;
-// The attributes have the runtime's numbers.
-typedef enum CUmemPool_attribute_enum {
-    CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
-    CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
-    CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
-    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-    CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
-    CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
-    CU_MEMPOOL_ATTR_USED_MEM_HIGH,
-} CUmemPool_attribute;
-typedef enum CUmemAllocationType_enum { CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_ALLOCATION_TYPE_MANAGED = 2 } CUmemAllocationType;
-typedef enum CUmemAllocationHandleType_enum { CU_MEM_HANDLE_TYPE_NONE = 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 } CUmemAllocationHandleType;
-typedef enum CUmemLocationType_enum {
-    CU_MEM_LOCATION_TYPE_INVALID = 0,
-    CU_MEM_LOCATION_TYPE_NONE = 0,
-    CU_MEM_LOCATION_TYPE_DEVICE = 1,
-    CU_MEM_LOCATION_TYPE_HOST = 2,
-    CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
-} CUmemLocationType;
-typedef struct CUmemLocation_st {
-    CUmemLocationType type;
-    int id;
-} CUmemLocation;
-typedef struct CUmemPoolProps_st {
-    CUmemAllocationType allocType;
-    CUmemAllocationHandleType handleTypes;
-    CUmemLocation location;
-    void *win32SecurityAttributes;
-    size_t maxSize;
-    unsigned char reserved[56];
-} CUmemPoolProps;
-typedef enum CUdriverProcAddressQueryResult_enum {
-    CU_GET_PROC_ADDRESS_SUCCESS,
-    CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
-    CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
-} CUdriverProcAddressQueryResult;
-enum { CU_GET_PROC_ADDRESS_DEFAULT = 0 };
-enum { CU_EVENT_WAIT_DEFAULT = 0 };
-typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
-enum { CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_YIELD = 2, CU_CTX_SCHED_BLOCKING_SYNC = 4, CU_CTX_MAP_HOST = 8 };
-enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
-enum { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
-enum { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2 };
-enum { CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2, CU_MEMHOSTALLOC_WRITECOMBINED = 4 };
-#define CU_LAUNCH_PARAM_END ((void *)0x00)
-#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
-#define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
+#include "driver_types.h"
+#include "driver_versions.h"
 
 extern "C" {
+CUresult cuGetErrorString(CUresult error, const char **text);
+CUresult cuGetErrorName(CUresult error, const char **text);
 CUresult cuInit(unsigned int flags);
 CUresult cuDriverGetVersion(int *version);
-CUresult cuGetErrorName(CUresult error, const char **name);
-CUresult cuGetErrorString(CUresult error, const char **text);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetCount(int *n);
 CUresult cuDeviceGetName(char *name, int nbytes, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
 CUresult cuDeviceTotalMem(size_t *nbytes, CUdevice device);
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *most, CUarray_format format, unsigned channels, CUdevice device);
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *is_active);
 CUresult cuDevicePrimaryCtxReset(CUdevice device);
-CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *how, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy(CUcontext context);
-CUresult cuCtxSetCurrent(CUcontext context);
-CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxPushCurrent(CUcontext context);
 CUresult cuCtxPopCurrent(CUcontext *context);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuCtxGetFlags(unsigned int *flags);
+CUresult cuCtxSetFlags(unsigned int flags);
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id);
 CUresult cuCtxSynchronize(void);
+CUresult cuCtxSetLimit(CUlimit limit, size_t value);
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit);
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config);
+CUresult cuCtxSetCacheConfig(CUfunc_cache config);
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned int *version);
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
+CUresult cuCtxResetPersistingL2Cache(void);
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *affinity, CUexecAffinityType type);
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags);
+CUresult cuCtxDetach(CUcontext context);
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config);
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
 CUresult cuModuleLoad(CUmodule *module, const char *file);
 CUresult cuModuleLoadData(CUmodule *module, const void *image);
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values);
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 CUresult cuModuleUnload(CUmodule module);
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
+CUresult cuModuleGetFunctionCount(unsigned int *n, CUmodule module);
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n, CUmodule module);
 CUresult cuModuleGetGlobal(CUdeviceptr *p, size_t *nbytes, CUmodule module, const char *name);
+CUresult cuLinkCreate(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t nbytes, const char *name, unsigned int n, CUjit_option *options,
+                       void **values);
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options, void **values);
+CUresult cuLinkComplete(CUlinkState state, void **image, size_t *nbytes);
+CUresult cuLinkDestroy(CUlinkState state);
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned int n,
+                           CUlibraryOption *library_options, void **library_values, unsigned int n_library);
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, CUjit_option *options, void **values, unsigned int n,
+                               CUlibraryOption *library_options, void **library_values, unsigned int n_library);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+CUresult cuLibraryGetKernelCount(unsigned int *n, CUlibrary library);
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int n, CUlibrary library);
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
+CUresult cuLibraryGetGlobal(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
+CUresult cuLibraryGetManaged(CUdeviceptr *p, size_t *nbytes, CUlibrary library, const char *name);
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device);
+CUresult cuKernelGetName(const char **name, CUkernel function);
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *nbytes);
 CUresult cuMemGetInfo(size_t *free_nbytes, size_t *total_nbytes);
 CUresult cuMemAlloc(CUdeviceptr *p, size_t nbytes);
 CUresult cuMemAllocPitch(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned int element_nbytes);
-CUresult cuMemAllocManaged(CUdeviceptr *p, size_t nbytes, unsigned int flags);
-CUresult cuMemAllocAsync(CUdeviceptr *p, size_t nbytes, CUstream stream);
+CUresult cuMemFree(CUdeviceptr p);
+CUresult cuMemGetAddressRange(CUdeviceptr *start, size_t *nbytes, CUdeviceptr p);
 CUresult cuMemAllocHost(void **p, size_t nbytes);
+CUresult cuMemFreeHost(void *p);
 CUresult cuMemHostAlloc(void **p, size_t nbytes, unsigned int flags);
-CUresult cuMemHostGetDevicePointer(CUdeviceptr *device, void *host, unsigned int flags);
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *p, void *host, unsigned int flags);
+CUresult cuMemHostGetFlags(unsigned int *flags, void *p);
+CUresult cuMemAllocManaged(CUdeviceptr *p, size_t nbytes, unsigned int flags);
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *bus);
+CUresult cuDeviceGetPCIBusId(char *bus, int nbytes, CUdevice device);
 CUresult cuMemHostRegister(void *p, size_t nbytes, unsigned int flags);
 CUresult cuMemHostUnregister(void *p);
-CUresult cuMemFree(CUdeviceptr p);
-CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream);
-CUresult cuMemFreeHost(void *p);
-CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p);
-CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr p);
-CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *how);
-CUresult cuMemPoolDestroy(CUmemoryPool pool);
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t nbytes);
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t nbytes, CUmemoryPool pool, CUstream stream);
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t nbytes);
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t nbytes, CUstream stream);
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t nbytes);
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t nbytes);
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t nbytes);
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t nbytes);
+CUresult cuMemcpyDtoA(CUarray to, size_t to_offset, CUdeviceptr from, size_t nbytes);
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t from_offset, size_t nbytes);
+CUresult cuMemcpyHtoA(CUarray to, size_t to_offset, const void *from, size_t nbytes);
+CUresult cuMemcpyAtoH(void *to, CUarray from, size_t from_offset, size_t nbytes);
+CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t nbytes);
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *how);
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *how);
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D *how);
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t nbytes, CUstream stream);
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t nbytes, CUstream stream);
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t nbytes, CUstream stream);
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t nbytes, CUstream stream);
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t nbytes, CUstream stream);
-CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n);
-CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t n);
-CUresult cuMemsetD32(CUdeviceptr p, unsigned int value, size_t n);
-CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream stream);
-CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short value, size_t n, CUstream stream);
-CUresult cuMemsetD32Async(CUdeviceptr p, unsigned int value, size_t n, CUstream stream);
+CUresult cuMemcpyHtoAAsync(CUarray to, size_t to_offset, const void *from, size_t nbytes, CUstream stream);
+CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t from_offset, size_t nbytes, CUstream stream);
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *how, CUstream stream);
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *how, CUstream stream);
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *nbytes, size_t n, CUmemcpyAttributes *attributes, size_t *firsts,
+                            size_t n_attributes, CUstream stream);
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t n);
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t n);
+CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, size_t n);
+CUresult cuMemsetD2D8(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height);
+CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height);
+CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n, CUstream stream);
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t n, CUstream stream);
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t n, CUstream stream);
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream);
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream);
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream);
+CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *how);
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *found, CUarray array);
+CUresult cuArrayDestroy(CUarray array);
+CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *how);
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *found, CUarray array);
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *how, unsigned int levels);
+CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray mipmap, unsigned int level);
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap);
+CUresult cuMemAddressReserve(CUdeviceptr *p, size_t nbytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags);
+CUresult cuMemAddressFree(CUdeviceptr p, size_t nbytes);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t nbytes, const CUmemAllocationProp *properties, unsigned long long flags);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemMap(CUdeviceptr p, size_t nbytes, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr p, size_t nbytes);
+CUresult cuMemSetAccess(CUdeviceptr p, size_t nbytes, const CUmemAccessDesc *desc, size_t n);
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr p);
+CUresult cuMemGetAllocationGranularity(size_t *nbytes, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle);
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *p);
+CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream);
+CUresult cuMemAllocAsync(CUdeviceptr *p, size_t nbytes, CUstream stream);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t min_bytes_to_keep);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t n);
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool mem_pool, CUmemLocation *location);
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *pool_props);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t nbytes, CUmemoryPool pool, CUstream stream);
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr p);
+CUresult cuMemPrefetchAsync(CUdeviceptr p, size_t nbytes, CUmemLocation location, unsigned int flags, CUstream stream);
+CUresult cuMemAdvise(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUmemLocation location);
+CUresult cuMemRangeGetAttribute(void *to, size_t to_nbytes, CUmem_range_attribute attribute, CUdeviceptr p, size_t nbytes);
+CUresult cuMemRangeGetAttributes(void **to, size_t *to_nbytes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr p, size_t nbytes);
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr p);
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **data, CUdeviceptr p);
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
-CUresult cuStreamDestroy(CUstream stream);
-CUresult cuStreamSynchronize(CUstream stream);
-CUresult cuStreamQuery(CUstream stream);
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
 CUresult cuStreamGetPriority(CUstream stream, int *priority);
-CUresult cuStreamGetId(CUstream stream, unsigned long long *number);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
+CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags);
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback function, void *data, unsigned int flags);
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *data, unsigned int flags);
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode);
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr p, size_t length, unsigned int flags);
+CUresult cuStreamQuery(CUstream stream);
+CUresult cuStreamSynchronize(CUstream stream);
+CUresult cuStreamDestroy(CUstream stream);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue *value);
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, const CUstreamAttrValue *value);
 CUresult cuEventCreate(CUevent *event, unsigned int flags);
-CUresult cuEventDestroy(CUevent event);
 CUresult cuEventRecord(CUevent event, CUstream stream);
-CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags);
 CUresult cuEventQuery(CUevent event);
+CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventDestroy(CUevent event);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr p, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr p, cuuint64_t value, unsigned int flags);
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr p, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr p, cuuint64_t value, unsigned int flags);
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *operations, unsigned int flags);
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function);
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_threads, size_t shared_nbytes);
-CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                        unsigned int block_z, unsigned int shared_nbytes, CUstream stream, void **arguments, void **extra);
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
+CUresult cuFuncGetName(const char **name, CUfunction function);
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *nbytes);
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
+CUresult cuFuncLoad(CUfunction function);
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                        unsigned int block_y, unsigned int block_z, unsigned int shared_nbytes, CUstream stream, void **arguments, void **extra);
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra);
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
                                    unsigned int block_y, unsigned int block_z, unsigned int shared_nbytes, CUstream stream, void **arguments);
-CUresult cuGetProcAddress(const char *name, void **function, int version, unsigned long long flags, CUdriverProcAddressQueryResult *how);
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data);
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z);
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned int nbytes);
+CUresult cuParamSetSize(CUfunction function, unsigned int nbytes);
+CUresult cuParamSeti(CUfunction function, int offset, unsigned int value);
+CUresult cuParamSetf(CUfunction function, int offset, float value);
+CUresult cuParamSetv(CUfunction function, int offset, void *p, unsigned int nbytes);
+CUresult cuLaunch(CUfunction function);
+CUresult cuLaunchGrid(CUfunction function, int grid_x, int grid_y);
+CUresult cuLaunchGridAsync(CUfunction function, int grid_x, int grid_y, CUstream stream);
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_KERNEL_NODE_PARAMS *how);
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *how);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_MEMCPY3D *how, CUcontext context);
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_MEMSET_NODE_PARAMS *how,
+                              CUcontext context);
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *how);
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *how);
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, const CUDA_HOST_NODE_PARAMS *how);
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *how);
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *how);
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUgraph child_graph);
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph);
+CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n);
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event);
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event);
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event);
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event);
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event);
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event);
+CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
+CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone);
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n);
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n);
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *n);
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *before, CUgraphEdgeData *edges, size_t *n);
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges, size_t *n);
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n);
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n);
+CUresult cuGraphDestroyNode(CUgraphNode node);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *how);
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags);
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *how);
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *how, CUcontext context);
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *how);
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child_graph);
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int is_enabled);
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *is_enabled);
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+CUresult cuGraphExecDestroy(CUgraphExec exec);
+CUresult cuGraphDestroy(CUgraph graph);
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *found);
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from);
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_threads, size_t shared_nbytes);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_threads, size_t shared_nbytes,
+                                                              unsigned int flags);
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid_blocks, int *block_threads, CUfunction function, CUoccupancyB2DSize shared_of,
+                                          size_t shared_nbytes, int most_threads);
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid_blocks, int *block_threads, CUfunction function, CUoccupancyB2DSize shared_of,
+                                                   size_t shared_nbytes, int most_threads, unsigned int flags);
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *nbytes, CUfunction function, int blocks, int block_threads);
+CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction function, const CUlaunchConfig *config);
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config);
+CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
+                           const CUDA_RESOURCE_VIEW_DESC *view);
+CUresult cuTexObjectDestroy(CUtexObject texture);
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject texture);
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *how, CUtexObject texture);
+CUresult cuSurfObjectCreate(CUsurfObject *surface, const CUDA_RESOURCE_DESC *resource);
+CUresult cuSurfObjectDestroy(CUsurfObject surface);
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject surface);
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dimensions,
+                                const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill);
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dimensions,
+                                 const cuuint64_t *strides, const int *lower, const int *upper, cuuint32_t channels, cuuint32_t pixels,
+                                 const cuuint32_t *element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address);
+CUresult cuDeviceCanAccessPeer(int *can_access_peer, CUdevice device, CUdevice peer_dev);
+CUresult cuCtxEnablePeerAccess(CUcontext peer_context, unsigned int flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer_context);
+CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *how);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 }

@@ -67,6 +67,13 @@ extern "C" {
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **tail,
+                                     const struct cudaGraphEdgeData **edges, size_t *n_tail);
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **tail,
+                                        size_t *n_tail);
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
@@ -94,6 +101,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 }
 
 #ifndef GPUPROF_RUNTIME
+GPUPROF_FACE cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id = nullptr,
+                                                  cudaGraph_t *graph = nullptr, const cudaGraphNode_t **tail = nullptr)
+{
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, tail, nullptr, nullptr);
+}
 GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph) { return cudaGraphInstantiate(exec, graph, 0); }
 // As before CUDA 12.
 GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong, char *, size_t)

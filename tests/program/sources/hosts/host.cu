@@ -92,8 +92,8 @@ int main(int argc, char **argv)
     const unsigned drawn = device();
     std::cout << (drawn == device() ? "the same" : "other") << " numbers, " << std::mt19937(drawn)() << std::endl;
 
-    const auto folder = std::filesystem::temp_directory_path() / ("gpuprof host " + std::to_string(getpid()));
-    std::filesystem::create_directory(folder);
+    char made[] = "/tmp/gpuprof-host-XXXXXX";
+    const std::filesystem::path folder = mkdtemp(made);
     std::ofstream(folder / "words") << "one two";
     std::string word;
     std::ifstream(folder / "words") >> word;
