@@ -21,6 +21,7 @@ _QUALIFIER = re.compile(r"(?:\w+\s*(?:<[^<>;{}()]*>)?\s*::\s*)+$")
 _REDEFINED = re.compile(r"(?:redefinition|redeclaration) of '(\w+)'")
 _CLASS = re.compile(r"\b(?:struct|class|union)\s+(\w+)[^;{}()]*\{")
 _HOST_CALL = re.compile(r"call to __host__ function from __(?:device|global)__ function")
+_MEMBER_TEMPLATE = re.compile(r"(?:::|\.|->)\s*(?P<name>(?!template\b)\w+)\s*<")
 _ATTRIBUTE = re.compile(r"\[\[[\w\s,:]*(?:\(\s*\"[^\"]*\"\s*\))?\s*\]\]")
 
 
@@ -135,6 +136,16 @@ def _default_argument(error: Diagnostic, text_of: Callable[[str], str | None]) -
     return [Change(error.place.file, (edit,))] if edit else []
 
 
+def _member_template(error: Diagnostic, text_of: Callable[[str], str | None]) -> Sequence[Change]:
+    """`a.get<4>(x)` or `A<T>::of<4>(x)` in a template, without the keyword before the member's name."""
+    found = _at(error.place, text_of)
+    member = _MEMBER_TEMPLATE.search(found[0], max(found[1] - 2, 0)) if found else None
+    if not found or not member or "\n" in found[0][found[1] : member.end()]:
+        return []
+    edit = inserted(found[0], member.start("name"), "template ")
+    return [Change(error.place.file, (edit,))] if edit else []
+
+
 def _is_open(text: str) -> bool:
     return text.count("{") >= text.count("}")
 
@@ -152,6 +163,10 @@ TRIED: tuple[tuple[re.Pattern, Repair], ...] = (
     (re.compile(r"reference to __host__ function '.*' in __host__ __device__ function"), _called_for_both),
     (re.compile(r"member access into incomplete type|incomplete type '.*' named in nested name"), _unused_template),
     (re.compile(r"no matching function for call to '.*'"), _host_call),
+    (
+        re.compile(r"reference to .* function (?:could not be resolved|must be called)|use 'template' keyword"),
+        _member_template,
+    ),
 )
 # As these, in the host's text. Its kernels are not compiled, and the device's text has what they call.
 TRIED_ON_HOST: tuple[tuple[re.Pattern, Repair], ...] = (

@@ -246,3 +246,19 @@ RUN { k<<<1, 1>>>(out); show(); }
 __global__ void k(int *o);
 void k(int *o) { *o = 39; }
 RUN { k<<<1, 1>>>(out); show(); }
+
+// form member_templates_without_template -> 34
+template <typename T> struct A {
+    template <int n> __device__ int get(int x) const { return n + x; }
+    template <int n> __device__ static int of(int x) { return n + x; }
+    template <int n> struct In {
+        int x = n;
+    };
+};
+template <typename T> __global__ void k(int *o, A<T> a)
+{
+    const A<T> *p = &a;
+    typename A<T>::In<20> in;
+    *o = a.get<1>(1) + A<T>::of<4>(1) + p->get<3>(4) + in.x;
+}
+RUN { k<<<1, 1>>>(out, A<int>()); show(); }
