@@ -27,6 +27,11 @@ _CAUSES = {
 }
 
 
+def host_memory_nbytes() -> int:
+    """The memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def is_running(process: int) -> bool:
     """True when there is a process of this number, of any user, and where it cannot be known."""
     if os.name != "posix":  # elsewhere signal 0 is no question

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from threading import get_native_id
 
+from gpuprof.base import ptx_strings
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running
@@ -60,7 +61,12 @@ def digest(parts: Iterable[bytes]) -> str:
 
 def own_files() -> str:
     """A digest of our own files that what is made of a source depends on."""
-    files = (*Path(__file__).parent.rglob("*.py"), *INCLUDE.rglob("*.h*"), FORWARDING, Path(facts.__file__))
+    files = (
+        *Path(__file__).parent.rglob("*.py"),
+        *INCLUDE.rglob("*.h*"),
+        FORWARDING,
+        *map(Path, (facts.__file__, ptx_strings.__file__)),
+    )
     return digest(path.read_bytes() for path in sorted(files))
 
 

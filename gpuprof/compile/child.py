@@ -17,22 +17,29 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
-from gpuprof.base.processes import ending_with_this
+from gpuprof.base.processes import ending_with_this, host_memory_nbytes
 from gpuprof.errors import CompileError, UsageError
 
 MIB, GIB = 1 << 20, 1 << 30
 
 
 class Limit(NamedTuple):
-    """`variable` raises it; `default` is in its unit."""
+    """`variable` raises it; `default` is in its unit, `usual` the same in words where machines differ."""
 
     variable: str
     default: int
     unit: str
+    usual: str = ""
 
 
-MEMORY = Limit("GPUPROF_COMPILER_GB", 4, "GiB of memory")
-TIME = Limit("GPUPROF_COMPILER_SECONDS", 300, "seconds")
+MEMORY = Limit(
+    "GPUPROF_COMPILER_GB",
+    max(4, host_memory_nbytes() // 2 // GIB),
+    "GiB of memory",
+    "half of the host's memory, at least 4 GiB",
+)
+TIME = Limit("GPUPROF_COMPILER_SECONDS", 300, "seconds of CPU time")
+WALL_FACTOR = 10  # how much longer a compiler may take on a busy machine
 OUTPUT = Limit("GPUPROF_COMPILER_OUTPUT_MB", 512, "MiB of output")
 LIMITS = (MEMORY, TIME, OUTPUT)
 MOST = 1 << 30  # of a limit, in its unit
@@ -48,7 +55,7 @@ TOO_LARGE = re.compile(rb"file too large", re.IGNORECASE)
 SHELL = """\
 ulimit -v "$1" 2>/dev/null
 ulimit -f "$2" 2>/dev/null
-ulimit -t "$3" 2>/dev/null
+ulimit -S -t "$3" 2>/dev/null
 ulimit -c 0
 shift 3
 exec "$@"
@@ -120,7 +127,7 @@ def _run(command: list[str], seconds: int, files: tuple[BinaryIO, ...], env: dic
     )
     _running.add(child)
     try:
-        return child.wait(seconds)
+        return child.wait(seconds * WALL_FACTOR)
     except subprocess.TimeoutExpired:
         return None
     finally:  # Ctrl-C, too

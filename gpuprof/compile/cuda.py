@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import absent, cache, toolchain
-from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.attempts import Repaired, Sources, compiled, flags_of
+from gpuprof.compile.child import Ended, diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.llvm.lineinfo import label_index
@@ -170,13 +171,19 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
     path = unit.path
     with temporary_folder() as folder:
         dependencies = folder / "headers.d"
-        command = [*tools.command, *unit.flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
-        run = partial(
-            run_child, what=path, source=unit.text.encode("utf-8", "surrogateescape"), env=cache.environment()
-        )
-        done = run(command)
-        if LAUNCHES.encode() in done.errors:
-            done = run([*command[:-1], *linked_flags(0), "-"])
+        command = [*tools.command, *unit.flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-"]
+
+        def run(repaired: Repaired) -> Ended:
+            headers = {name: text for name, text in repaired.texts.items() if name != path}
+            flags = flags_of(repaired._replace(texts=headers), folder)
+            text = unit.text.replace(unit.source, repaired.texts.get(path, unit.source), 1)
+            once = partial(
+                run_child, what=path, source=text.encode("utf-8", "surrogateescape"), env=cache.environment()
+            )
+            done = once([*command, *flags, "-"])
+            return once([*command, *flags, *linked_flags(0), "-"]) if LAUNCHES.encode() in done.errors else done
+
+        done = compiled(run, path, Sources({path: unit.source}, partial(_is_library, tools=tools)))
         if done.code:
             messages = diagnostics_of(done)
             raise CompileError(f"{path} does not compile{absent.hint_for(messages)}", messages)

@@ -81,7 +81,7 @@ def host_toolchain(wanted: Headers = OURS) -> HostToolchain:
         c=theirs.c,
         cuda=(
             far, "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
-            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),
+            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-include", str(PRELUDE),
         ),
         library=(*common, *theirs.cxx, far, "-x", "c++", how, *_RUNTIME),
         shared=(

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpuprof.base.inputs import PTX, read_input
+from gpuprof.base.ptx_strings import unquoted
 from gpuprof.compile.demangle import signature
 from gpuprof.compile.embedded import texts_below
 from gpuprof.compile.module import PtxModule
 from gpuprof.errors import PtxError
 
-_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
+_FILE = re.compile(r'^\s*\.file\s+\d+\s+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 _FUNCTION = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)")
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 _VERSION = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.MULTILINE)
@@ -53,7 +54,7 @@ def module_of_ptx(ptx: str, name: str, folder: Path, source_dirs: Sequence[Path]
         name=name,
         ptx=ptx,
         # an absolute name stays itself
-        sources=texts_below({file: str(folder / file) for file in _FILE.findall(ptx)}, source_dirs),
+        sources=texts_below({file: str(folder / file) for file in map(unquoted, _FILE.findall(ptx))}, source_dirs),
         display={symbol: each.name for symbol, each in signatures.items()},
         compiler=", ".join(_GENERATOR.findall(ptx)) or "PTX file",
         arch=target[1],

@@ -54,7 +54,7 @@ def split_defines(defines: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def headers_of(dependencies: str) -> list[str]:

@@ -40,17 +40,20 @@ class ApiServer:
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
+        clock_notice: str = "",
     ):
         """code: of each of the executable's modules; one where they are linked. blocks_per_sm: by kernel, threads and
         bytes of dynamic shared memory of a block; it raises UsageError for a block that fits on no SM. notice: shows a
         sentence to the user. reports_writes: writes of the host to memory that is open to it become commands, so that a
         stream of them can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
+        clock_notice: is shown when the program reads a clock of the host after a launch.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
         self._last_text = ""  # of a call that failed
+        self._clock_notice = clock_notice
         self._told_unsupported: set[str] = set()  # places
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
@@ -113,6 +116,7 @@ class ApiServer:
             "lack": self._lack,
             "begin_call": self._begin_call,
             "end_call": self._end_call,
+            "read_clock": self._read_clock,
             "begin_task": self._begin_task,
             "end_task": self._end_task,
             "last_task": self._last_task,
@@ -182,6 +186,11 @@ class ApiServer:
         """Says so, unless the reason has been said at this place."""
         if self.place_of_call() not in self._told_unsupported:
             self._notify("gpuprof does not support this: cudaErrorNotSupported")
+        return (), b""
+
+    def _read_clock(self, payload: bytes):
+        if self._clock_notice:
+            self._notice(self._clock_notice)
         return (), b""
 
     def _begin_task(self, name: bytes, is_nested: int):

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ from gpuprof.base.inputs import check_is_file
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import absent, cache
-from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.attempts import Repaired, Sources, compiled, flags_of
+from gpuprof.compile.child import Ended, diagnostics_of, run_child
 from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
@@ -113,7 +115,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     objects = []
     for path in sources:
         number = modules.index(path) if path in modules else None
-        objects.append(_object(path, number, options, arch, tools, folder))
+        objects.append(compile_object(path, number, options, arch, tools, folder))
     own = tuple(objects)
     registering = linking_source(path.read_bytes() for path in objects)
     if registering:
@@ -158,7 +160,7 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
     return wanted
 
 
-def _object(
+def compile_object(
     path: Path, number: int | None, options: HostOptions, arch: str, tools: HostToolchain, folder: Path
 ) -> Path:
     check_is_file(path)
@@ -207,7 +209,7 @@ def _object(
                 "-Xclang",
                 str(blob),
             ]
-        _compile([*command, "-c", file], str(path))
+        _compile([*command, "-c", file], path, source, tools)
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
         put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
@@ -288,18 +290,27 @@ def linkers_environment(folder: Path) -> dict[str, str]:
     return {"ZIG_GLOBAL_CACHE_DIR": cached, "ZIG_LOCAL_CACHE_DIR": cached} | cache.environment()
 
 
-def _compile(command: Sequence[str], what: str) -> None:
-    """Compiles a source, like `_run`. One whose kernels launch kernels gets the flags that compile/cuda.py gives it."""
-    ended = run_child(command, what, env=cache.environment())
-    if ended.code and LAUNCHES in diagnostics_of(ended):
-        command = [*command[:-2], *linked_flags(0), *command[-2:]]
-    elif not ended.code:
-        return
-    _run(command, what)
+def _compile(command: Sequence[str], path: Path, source: str, tools: HostToolchain) -> None:
+    """Compiles a source, like `_run`, with the forms of nvcc's dialect. One whose kernels launch kernels gets the flags
+    that compile/cuda.py gives it.
+    """
+    with temporary_folder() as folder:
+
+        def run(repaired: Repaired) -> Ended:
+            flags = flags_of(repaired, folder)
+            once = partial(run_child, what=str(path), env=cache.environment())
+            ended = once([*command[:-2], *flags, *command[-2:]])
+            launches = ended.code and LAUNCHES in diagnostics_of(ended)
+            return once([*command[:-2], *flags, *linked_flags(0), *command[-2:]]) if launches else ended
+
+        _check(compiled(run, command[-1], Sources({command[-1]: source}, tools.is_library), True), str(path))
 
 
 def _run(command: Sequence[str], what: str) -> None:
-    ended = run_child(command, what, env=cache.environment())
+    _check(run_child(command, what, env=cache.environment()), what)
+
+
+def _check(ended: Ended, what: str) -> None:
     if ended.code:
         messages = diagnostics_of(ended)
         raise CompileError(

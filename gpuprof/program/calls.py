@@ -95,6 +95,7 @@ CALLS = (
     Call("lack", payload="what the program wants and is not here", is_listed=False),
     Call("begin_call", is_listed=False),  # what follows, up to end_call, is one call of the program's
     Call("end_call", is_listed=False),
+    Call("read_clock", is_listed=False),  # the host's, for the first time after a launch
     Call("begin_task", ("is_nested",), ("task",), payload="name", is_listed=False),
     Call("end_task", ("task",), is_listed=False),
     Call("last_task", (), ("task",), is_listed=False),

@@ -1,4 +1,4 @@
-"""The clocks that a program reads, by the names in its object files."""
+"""Programs that ask for times of events, found by the names in their object files."""
 
 import re
 from collections.abc import Iterable
@@ -8,10 +8,6 @@ from gpuprof.program.line_table import sections
 
 # A name ends with a zero byte in a table of symbols, and as a string that cuGetProcAddress or dlsym gets.
 EVENTS = re.compile(rb"cu(?:da)?EventElapsedTime(?:_v2)?\0")
-# `time` is left out: it is what seeds of random numbers are made of.
-HOST_CLOCKS = re.compile(
-    rb"\w*chrono\w*clock3nowEv\0|\0(?:clock|clock_gettime|gettimeofday|timespec_get|ftime|omp_get_wtime)\0"
-)
 
 
 def measures_events(files: Iterable[Path]) -> bool:
@@ -19,11 +15,6 @@ def measures_events(files: Iterable[Path]) -> bool:
     return any(_names(path, EVENTS) for path in files)
 
 
-def reads_host_clock(files: Iterable[Path]) -> bool:
-    """True if code in these files can ask for the host's time, as precisely as measurements need it."""
-    return any(_names(path, HOST_CLOCKS) for path in files)
-
-
 def _names(path: Path, wanted: re.Pattern[bytes]) -> bool:
-    """True if an object file has such a name in its code or data. Debug information names all of <ctime>, too."""
+    """True if an object file has such a name in its code or data. Debug information names what headers declare."""
     return any(wanted.search(content) for name, content in sections(path) if not name.startswith(".debug"))

@@ -10,6 +10,7 @@ COSTS_NS = {
     "launch": 2_500, "allocate": 20_000, "free": 20_000, "free_later": 2_000, "copy_in": 10_000, "copy_out": 10_000,
     "staged_in": 10_000, "staged_out": 10_000,
     "fill": 5_000, "fill_words": 5_000, "begin_call": 0, "end_call": 0, "begin_task": 100, "end_task": 100,
+    "read_clock": 0,
 }  # fmt: skip
 COPY_NBYTES_PER_NS = 25
 

@@ -19,7 +19,7 @@ from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable
-from gpuprof.program.clocks import measures_events, reads_host_clock
+from gpuprof.program.clocks import measures_events
 from gpuprof.program.launch_choice import LaunchChoice
 from gpuprof.program.process import run_process
 from gpuprof.run.program_build import BuiltProgram, build_whole
@@ -112,9 +112,9 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     built = build_whole(sources, options, chip.arch)
     for notice in built.notices:
         settings.observer.notice(notice)
-    settings = _timed_where_needed(built.executable, settings, str(sources[0]))
+    settings, clock_notice = _timed_where_needed(built.executable, settings, str(sources[0]))
     with Arena(chip.memory_nbytes) as arena:
-        ended = _run(built, [_name_of(sources[0]), *arguments], arena, settings, choice)
+        ended = _run(built, [_name_of(sources[0]), *arguments], arena, settings, choice, clock_notice)
     if death := why_died(str(sources[0]), ended.code):
         settings.observer.notice(death)
     if ended.fault is not None:
@@ -128,18 +128,16 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     return ended.code
 
 
-def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> Settings:
+def _timed_where_needed(executable: Executable, settings: Settings, name: str) -> tuple[Settings, str]:
     """Decides whether launches are timed where the user does not. A program that asks for the time between events wants
-    to show it, or waits for it to pass. A clock of the host is read for much else.
+    to show it, or waits for it to pass. A clock of the host is read for much else: besides the settings, the sentence
+    for a program that reads it.
     """
     if settings.is_timed is not None:
-        return settings
+        return settings, ""
     is_timed = measures_events(executable.objects)
-    if not is_timed and reads_host_clock(executable.objects):
-        settings.observer.notice(
-            f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
-        )
-    return replace(settings, is_timed=is_timed)
+    notice = f"{name}: reads the host's clock, on which its kernels take no time; --timed models it"
+    return replace(settings, is_timed=is_timed), "" if is_timed else notice
 
 
 class _Ended(NamedTuple):
@@ -150,7 +148,14 @@ class _Ended(NamedTuple):
     unchecked: str
 
 
-def _run(built: BuiltProgram, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice) -> _Ended:
+def _run(
+    built: BuiltProgram,
+    words: Sequence[str],
+    arena: Arena,
+    settings: Settings,
+    choice: LaunchChoice,
+    clock_notice: str,
+) -> _Ended:
     """`words`: the program's name first."""
     device = open_device(settings, memory=arena.memory)
     for program, image in built.code:
@@ -165,6 +170,7 @@ def _run(built: BuiltProgram, words: Sequence[str], arena: Arena, settings: Sett
         reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
+        clock_notice=clock_notice,
     )
     device.executor.place_of_call = handlers.place_of_call
     try:

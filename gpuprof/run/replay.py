@@ -5,10 +5,10 @@
 Chip, sampling and load bases may be others. The stream comes from a file, and nothing in it is believed.
 """
 
-import os
 from dataclasses import replace
 from typing import Any
 
+from gpuprof.base.processes import host_memory_nbytes
 from gpuprof.chips import Chip, described
 from gpuprof.device import commands as cmd
 from gpuprof.device.images import check_image
@@ -100,7 +100,7 @@ def chip_of(stream: SavedStream) -> Chip:
 
 def memory_limit_nbytes() -> int:
     """The bytes that a stream may allocate: half of the host's memory, so that a damaged stream cannot take it all."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return host_memory_nbytes() // 2
 
 
 class Registers:

@@ -66,7 +66,7 @@ OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package 
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
-    "compile": ("llvm", "passes", "layouts", "variables", REST),
+    "compile": ("dialect", "llvm", "passes", "layouts", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",

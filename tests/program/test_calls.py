@@ -80,9 +80,8 @@ def test_functions_have_the_types_of_nvidias_header(prefix, header, least, tmp_p
     source = tmp_path / "types.cpp"
     source.write_text("\n".join(["typedef decltype(sizeof 0) size_t;", f"#include <{header}>", *lines]) + "\n")
     tools = host_toolchain()
-    done = subprocess.run(
-        [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)], capture_output=True, text=True
-    )
+    command = [*tools.clang, *tools.host, *tools.cxx, "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(names) > least
 

@@ -242,6 +242,7 @@ TIMES = {
     "adaptive.cu": ("long enough\n", ""),
     "--no-timed adaptive.cu": ("no time\n", ""),
     "stopwatch.cu": ("no time\n", CLOCK),
+    "stopwatch.cu -- early": ("", ""),
     "--no-timed stopwatch.cu": ("no time\n", ""),
     "--timed stopwatch.cu": ("a millisecond\n", ""),
 }
@@ -253,7 +254,8 @@ def test_a_program_that_asks_for_times_gets_them(line):
     """A loop that waits for events to show some time ends, and a clock of the host's without it says so."""
     output, notice = TIMES[line]
     done = gpuprof("run", *line.split(), env={**os.environ, "GPUPROF_PROGRESS": "off"})
-    assert (done.stdout, done.stderr, done.returncode) == (output, notice, 0)
+    said = [line for line in done.stderr.splitlines(True) if "first run on this machine" not in line]
+    assert (done.stdout, "".join(said), done.returncode) == (output, notice, 0)
 
 
 @pytest.mark.long
@@ -332,8 +334,9 @@ def test_a_call_that_is_not_there_is_named(tmp_path):
         f"gpuprof: c.cu does not compile for the host: gpuprof does not have cuGreenCtxDestroy; {lists}",
         f"gpuprof: d.c does not compile for the host: gpuprof does not have cudaMemPoolExportPointer {other}; {lists}",
     ]
-    lines = ("a.cu:1:14: error: ", "undefined symbol: cuNoSuchThing", "c.cu:4:12: error: ", "d.c:1:25: error: ")
-    assert [line in text for line, text in zip(lines, found, strict=True)] == [True] * 4
+    linked = r"undefined (symbol: |reference to `)cuNoSuchThing"  # as zig's linker and the system's say it
+    lines = (r"a\.cu:1:14: error: ", linked, r"c\.cu:4:12: error: ", r"d\.c:1:25: error: ")
+    assert [bool(re.search(line, text)) for line, text in zip(lines, found, strict=True)] == [True] * 4
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ call site up.
 
 import re
 
+from gpuprof.base.ptx_strings import unquoted
 from gpuprof.isa.program import Location
 
 _DEBUG_STR = re.compile(r"\.section\s+\.debug_str\s*\{")
@@ -39,7 +40,7 @@ class LineTable:
 
     def __init__(self, files: dict[int, str], text: str):
         self._files = files | {
-            int(n): name for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)
+            int(n): unquoted(name) for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)
         }
         self._strings = debug_strings(text)
         self._seen: dict[tuple[int, int, int], Location] = {}

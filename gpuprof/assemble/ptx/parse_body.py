@@ -1,11 +1,11 @@
 """The body of a function, between its braces: statements, instructions and their operands (PTX ISA 4.3)."""
 
-import re
 from dataclasses import replace
 
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.expressions import expression
 from gpuprof.assemble.ptx.parse_variables import SPACES, VariableParser
+from gpuprof.base.ptx_strings import unquoted
 from gpuprof.errors import PtxError
 
 _CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them continues in the next
@@ -124,7 +124,7 @@ class BodyParser(VariableParser):
     def file(self):
         index = self.integer()
         name = self.expect_kind("string", "a file name")
-        self.result.files[index] = _unescape(name)
+        self.result.files[index] = unquoted(name[1:-1])
         while self.accept(","):
             self.integer()
 
@@ -276,7 +276,3 @@ class BodyParser(VariableParser):
         self.accept(".unified")  # says of which memory the address is; nothing here depends on it
         memory = ast.Memory(base, offset)
         return ast.Indexed(memory, tuple(indices)) if indices else memory
-
-
-def _unescape(quoted: str) -> str:
-    return re.sub(r"\\(.)", r"\1", quoted[1:-1])

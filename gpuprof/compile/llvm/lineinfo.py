@@ -11,6 +11,7 @@ replaced by the chain of directives that PTX has for it (`decode`), outermost fi
 import re
 from typing import NamedTuple
 
+from gpuprof.base.ptx_strings import quoted, unquoted
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.compile.llvm.naming import symbol_of
 
@@ -120,7 +121,7 @@ class _Writer:
         return lines
 
     def tables(self) -> str:
-        parts = [f'\t.file\t{number} "{name}"\n' for name, number in self.files.items()]
+        parts = [f'\t.file\t{number} "{quoted(name)}"\n' for name, number in self.files.items()]
         if self.functions:
             strings = "".join(
                 f"$L__info_string{number}:\n.b8 {','.join(map(str, name.encode()))},0\n"
@@ -146,7 +147,7 @@ def decode(ptx: str, chains: list[Chain], for_debugger: bool = False) -> tuple[s
     its debug sections name.
     """
     # Names are relative to the compilation directory, which `toolchain` sets to ".".
-    llvm_files = {int(number): name.removeprefix("./") for number, name in _FILE.findall(ptx)}
+    llvm_files = {int(number): unquoted(name).removeprefix("./") for number, name in _FILE.findall(ptx)}
     text = _FILE.sub("", ptx).replace(_EMPTY_MACINFO, "")
     writer = _Writer()
     lines = []

@@ -7,7 +7,7 @@ from typing import NamedTuple
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(\w+)\((.*)\)$", re.MULTILINE)
 _TUPLE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): ("[^"]*"|[^,]+)')
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
 
 
 class Node(NamedTuple):
@@ -29,8 +29,12 @@ class Node(NamedTuple):
 
 
 def unescape(text: str) -> str:
-    """LLVM writes every byte outside printable ASCII as a backslash and two hex digits."""
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).encode("latin-1").decode("utf-8", "replace")
+    """LLVM writes every byte outside printable ASCII as a backslash and two hex digits, and a backslash twice."""
+
+    def character(match: re.Match) -> str:
+        return "\\" if match[1] == "\\" else chr(int(match[1], 16))
+
+    return _ESCAPE.sub(character, text).encode("latin-1").decode("utf-8", "replace")
 
 
 class Metadata:

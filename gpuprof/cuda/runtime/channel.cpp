@@ -156,6 +156,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
 {
     if (is_wait(call) || call == Call::launch)
         fflush(stdout); // what kernels print comes after it
+    if (call == Call::launch)
+        note_launch();
     Place place = {};
     if (!n_open || call == Call::begin_call || call == Call::not_supported)
         place = place_of_call(call);

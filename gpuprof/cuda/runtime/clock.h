@@ -2,6 +2,7 @@
 #pragma once
 
 namespace gpuprof {
+void note_launch();
 void advance_clock(unsigned long long nanoseconds);
 unsigned long long host_clock(); // nanoseconds since the program began
 }

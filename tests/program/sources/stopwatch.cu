@@ -1,4 +1,4 @@
-// Measures a kernel by the host's clock.
+// Measures a kernel by the host's clock; with an argument it reads the clock before the kernel alone.
 #include <cstdio>
 #include <ctime>
 
@@ -8,12 +8,14 @@ __global__ void wait(int n)
         __nanosleep(1000);
 }
 
-int main()
+int main(int n, char **)
 {
     timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     wait<<<1, 1>>>(1000);
     cudaDeviceSynchronize();
+    if (n > 1)
+        return 0;
     clock_gettime(CLOCK_MONOTONIC, &end);
     puts((end.tv_sec - begin.tv_sec) * 1000000000l + end.tv_nsec - begin.tv_nsec < 500000 ? "no time" : "a millisecond");
 }

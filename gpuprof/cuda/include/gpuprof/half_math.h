@@ -32,7 +32,7 @@ GPUPROF_HALF_FUNCTION(tanh, tanhf)
 
 // As the bits of an unsigned integer of 4 bytes.
 #define GPUPROF_HALF_SHUFFLE(T, RAW, NAME, LANE)                                                                                           \
-    GPUPROF_SYNC T NAME(unsigned int mask, T v, LANE lane, int width = warpSize)                                                           \
+    GPUPROF_SYNC T NAME(unsigned int mask, T v, LANE lane, int width = gpuprof_warp_size)                                                           \
     {                                                                                                                                      \
         return __builtin_bit_cast(T, (RAW)NAME(mask, (unsigned int)__builtin_bit_cast(RAW, v), lane, width));                              \
     }

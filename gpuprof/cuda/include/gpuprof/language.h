@@ -46,6 +46,10 @@ typedef unsigned long ulong;
 #define __grid_constant__ __attribute__((grid_constant))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline_hint__
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
 #define __nv_pure__ __attribute__((pure))
@@ -116,6 +120,34 @@ struct dim3 {
 enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
 #ifdef __CUDA__
+// --- what sources of nvcc's dialect become (compile/dialect) ---
+
+// An object that is neither constructed nor destroyed.
+template <typename T>
+union gpuprof_raw {
+    T value;
+    GPUPROF_MEMBER gpuprof_raw() {}
+    GPUPROF_MEMBER ~gpuprof_raw() {}
+};
+
+// A condition that counts only in functions that are used on this side: those of the other side may call what fails.
+#ifdef __CUDA_ARCH__
+#define GPUPROF_OTHER_SIDE __attribute__((host))
+#else
+#define GPUPROF_OTHER_SIDE __attribute__((device))
+#endif
+template <bool holds>
+struct gpuprof_condition {
+    static GPUPROF_OTHER_SIDE void check() {}
+};
+template <>
+struct gpuprof_condition<true> {
+    static GPUPROF_MEMBER void check() {}
+};
+constexpr __attribute__((host, device)) bool gpuprof_first(bool condition, const char * = "") { return condition; }
+#define gpuprof_check(...) gpuprof_condition<gpuprof_first(__VA_ARGS__)>::check()
+#undef GPUPROF_OTHER_SIDE
+
 // --- built-in variables: each member reads its special register where it is named ---
 
 #define GPUPROF_INDEX(NAME, REGISTER, CONVERSION)                                                                                          \
@@ -143,5 +175,8 @@ GPUPROF_INDEX(gridDim, nctaid, GPUPROF_TO_DIM3)
 #undef GPUPROF_INDEX
 #undef GPUPROF_TO_DIM3
 
-inline constexpr __device__ int warpSize = 32;
+inline constexpr __device__ int gpuprof_warp_size = 32;
+#ifndef GPUPROF_OWN_WARP_SIZE // the program has a global name of its own
+inline constexpr __device__ int warpSize = gpuprof_warp_size;
+#endif
 #endif

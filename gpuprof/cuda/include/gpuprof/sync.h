@@ -32,37 +32,37 @@ GPUPROF_SYNC unsigned int __ballot_sync(unsigned int mask, int predicate) { retu
 #define GPUPROF_SEGMENT(width) ((32 - (width)) << 8)
 
 #define GPUPROF_SHUFFLE(NAME, MODE, LANE, CLAMP)                                                                                           \
-    GPUPROF_SYNC int NAME(unsigned int mask, int v, LANE lane, int width = warpSize)                                                       \
+    GPUPROF_SYNC int NAME(unsigned int mask, int v, LANE lane, int width = gpuprof_warp_size)                                                       \
     {                                                                                                                                      \
         return __nvvm_shfl_sync_##MODE##_i32(mask, v, lane, GPUPROF_SEGMENT(width) | CLAMP);                                               \
     }                                                                                                                                      \
-    GPUPROF_SYNC float NAME(unsigned int mask, float v, LANE lane, int width = warpSize)                                                   \
+    GPUPROF_SYNC float NAME(unsigned int mask, float v, LANE lane, int width = gpuprof_warp_size)                                                   \
     {                                                                                                                                      \
         return __nvvm_shfl_sync_##MODE##_f32(mask, v, lane, GPUPROF_SEGMENT(width) | CLAMP);                                               \
     }                                                                                                                                      \
-    GPUPROF_SYNC unsigned int NAME(unsigned int mask, unsigned int v, LANE lane, int width = warpSize)                                     \
+    GPUPROF_SYNC unsigned int NAME(unsigned int mask, unsigned int v, LANE lane, int width = gpuprof_warp_size)                                     \
     {                                                                                                                                      \
         return (unsigned int)NAME(mask, (int)v, lane, width);                                                                              \
     }                                                                                                                                      \
-    GPUPROF_SYNC long long NAME(unsigned int mask, long long v, LANE lane, int width = warpSize)                                           \
+    GPUPROF_SYNC long long NAME(unsigned int mask, long long v, LANE lane, int width = gpuprof_warp_size)                                           \
     {                                                                                                                                      \
         int low = NAME(mask, (int)v, lane, width);                                                                                         \
         int high = NAME(mask, (int)(v >> 32), lane, width);                                                                                \
         return (long long)high << 32 | (unsigned int)low;                                                                                  \
     }                                                                                                                                      \
-    GPUPROF_SYNC unsigned long long NAME(unsigned int mask, unsigned long long v, LANE lane, int width = warpSize)                         \
+    GPUPROF_SYNC unsigned long long NAME(unsigned int mask, unsigned long long v, LANE lane, int width = gpuprof_warp_size)                         \
     {                                                                                                                                      \
         return (unsigned long long)NAME(mask, (long long)v, lane, width);                                                                  \
     }                                                                                                                                      \
-    GPUPROF_SYNC long NAME(unsigned int mask, long v, LANE lane, int width = warpSize)                                                     \
+    GPUPROF_SYNC long NAME(unsigned int mask, long v, LANE lane, int width = gpuprof_warp_size)                                                     \
     {                                                                                                                                      \
         return (long)NAME(mask, (long long)v, lane, width);                                                                                \
     }                                                                                                                                      \
-    GPUPROF_SYNC unsigned long NAME(unsigned int mask, unsigned long v, LANE lane, int width = warpSize)                                   \
+    GPUPROF_SYNC unsigned long NAME(unsigned int mask, unsigned long v, LANE lane, int width = gpuprof_warp_size)                                   \
     {                                                                                                                                      \
         return (unsigned long)NAME(mask, (long long)v, lane, width);                                                                       \
     }                                                                                                                                      \
-    GPUPROF_SYNC double NAME(unsigned int mask, double v, LANE lane, int width = warpSize)                                                 \
+    GPUPROF_SYNC double NAME(unsigned int mask, double v, LANE lane, int width = gpuprof_warp_size)                                                 \
     {                                                                                                                                      \
         return __builtin_bit_cast(double, NAME(mask, __builtin_bit_cast(long long, v), lane, width));                                      \
     }
@@ -95,6 +95,7 @@ GPUPROF_MATCH(unsigned long long, 64, long long)
 GPUPROF_MATCH(double, 64, long long)
 #undef GPUPROF_MATCH
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 GPUPROF_SYNC int __reduce_add_sync(unsigned int mask, int v) { return __nvvm_redux_sync_add(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_add_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_add(v, mask); }
 GPUPROF_SYNC int __reduce_min_sync(unsigned int mask, int v) { return __nvvm_redux_sync_min(v, mask); }
@@ -104,6 +105,7 @@ GPUPROF_SYNC unsigned int __reduce_max_sync(unsigned int mask, unsigned int v) {
 GPUPROF_SYNC unsigned int __reduce_and_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_and(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_or_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_or(v, mask); }
 GPUPROF_SYNC unsigned int __reduce_xor_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_xor(v, mask); }
+#endif
 
 // --- time, traps, and services of the driver ---
 
