@@ -31,7 +31,7 @@ class Capture:
 
 @dataclass
 class Event:
-    """`capture`: that it was recorded in last, with the nodes it is after. `has_time`: the device has come to it."""
+    """`capture`: that it was recorded in last, with the nodes it is after. `has_time`: the device has reached it."""
 
     is_recorded: bool = False
     capture: Capture | None = None
