@@ -263,9 +263,10 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
         reply.status = cudaErrorInitializationError; // as CUDA after a fork: the child has no context
     else if (is_lost(call))
         reply.status = sticky;
-    else
+    else {
         reply = exchange(socket_fd, call, words, n_words, payload, room);
-    note_fault(call, &reply);
+        note_fault(call, &reply);
+    }
     give_turn();
     return reply;
 }

@@ -31,11 +31,12 @@ class Capture:
 
 @dataclass
 class Event:
-    """`capture`: that it was recorded in last, with the nodes it is after."""
+    """`capture`: that it was recorded in last, with the nodes it is after. `has_time`: the device has reached it."""
 
     is_recorded: bool = False
     capture: Capture | None = None
     nodes: frozenset[int] = frozenset()
+    has_time: bool = False
 
 
 @dataclass
@@ -215,7 +216,8 @@ class Model:
         elif not capture.is_valid:
             return INVALIDATED
         if capture or not self.lost:
-            self.events[event] = Event(True, capture, self.tails.get(stream, frozenset()))
+            has_time = self.events[event].has_time or not (capture or self.pending)
+            self.events[event] = Event(True, capture, self.tails.get(stream, frozenset()), has_time)
         return 0
 
     def _wait(self, stream: str, event: str) -> int:
@@ -255,7 +257,7 @@ class Model:
                 return INVALID_HANDLE
             if event.capture is not None:
                 return CAPTURED_EVENT
-        return self._meet()
+        return self._meet() or (0 if all(self.events[event].has_time for event in events) else INVALID_HANDLE)
 
     def _allocate(self, name: str, nbytes: str) -> int:
         error = self._unsafe() or self._meet()

@@ -103,5 +103,5 @@ def _line(call: str) -> str:
 
 
 def _said(line: str) -> Said:
-    result, last, status = line.split()[-3:]
+    result, last, status = line.split()
     return Said(int(result), int(last), status)
