@@ -6,13 +6,13 @@
 int main()
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    bool is_right = library && !dlopen("libm.so.6", RTLD_NOW) && !dlsym(library, "cuNothing");
+    bool is_right = library && !dlopen("libnothing.so", RTLD_NOW) && !dlsym(library, "cuNothing");
     auto find = (decltype(&cuGetProcAddress))dlsym(library, "cuGetProcAddress_v2");
     void *found[3];
     CUdriverProcAddressQueryResult how;
     is_right &= find("cuMemAlloc", &found[0], 12000, CU_GET_PROC_ADDRESS_DEFAULT, &how) == CUDA_SUCCESS && how == CU_GET_PROC_ADDRESS_SUCCESS;
     is_right &= find("cuMemcpyDtoH", &found[1], 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS;
-    is_right &= find("cuLaunchKernelEx", &found[2], 12000, CU_GET_PROC_ADDRESS_DEFAULT, &how) == CUDA_ERROR_NOT_FOUND &&
+    is_right &= find("cuIpcGetMemHandle", &found[2], 12000, CU_GET_PROC_ADDRESS_DEFAULT, &how) == CUDA_ERROR_NOT_FOUND &&
         how == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     CUdeviceptr p;
     int start = 41, got = 0;
