@@ -58,6 +58,9 @@ class Executor(Protocol):
     def assemble(self, module: "PtxModule") -> Program:
         """The program of PTX that the caller has compiled."""
 
+    def adopt(self, program: Program, image: bytes) -> None:
+        """Takes a program that the caller has compiled and assembled, with its ELF image, before it is loaded."""
+
     def submit(self, command: cmd.Command) -> Any:
         """Carries out a command and returns the result that the command's docstring describes. What it raises comes out
         of the call that asked.

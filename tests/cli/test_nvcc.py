@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gpuprof
-from gpuprof.compile import compile_cuda, nvcc, toolchain
+from gpuprof.compile import compile_cuda, libraries, nvcc
 from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.run.compile_file import BuildOptions, read_source
@@ -141,7 +141,7 @@ def test_nvcc_of_cuda_home(folder, monkeypatch):
 
 def test_another_clang(folder, monkeypatch, capsys):
     """A program that is named by its path, and has headers of its own."""
-    flags = shlex.join(toolchain.library_flags(toolchain._wheel() / "lib"))
+    flags = shlex.join(libraries.of_wheel().cxx)
     (folder / "my-clang").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ziglang clang {flags} "$@"\n')
     (folder / "my-clang").chmod(0o755)
     here = [str(folder / "my-clang") if each == "nvcc" else each for each in COMPILE]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpuprof
-from gpuprof.compile import compile_cuda, read_ptx, toolchain
+from gpuprof.compile import compile_cuda, libraries, read_ptx
 from gpuprof.errors import CompileError, PtxError, UsageError
 from tests.paths import SAMPLES
 from tests.support.matrices import long_from
@@ -181,7 +181,7 @@ def test_missing_file_and_missing_clang(build, monkeypatch):
         compile_cuda("nothing.cu")
     with pytest.raises(CompileError, match="no-such-clang: no such program"):
         build("", clang="no-such-clang")
-    monkeypatch.setattr(toolchain, "_wheel", lambda: None)
+    monkeypatch.setattr(libraries, "wheel", lambda: None)
     with pytest.raises(CompileError, match=r"pip install ziglang.*--compiler PATH"):
         build("")
 

@@ -53,6 +53,9 @@ class FakeExecutor:
             str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code)
         )
 
+    def adopt(self, program, image):
+        self.compiled.append((program.name, ()))
+
     def add_trace_generator(self, generator, where=""):
         self.generators.append(generator)
 
