@@ -19,6 +19,7 @@ from gpuprof.compile.llvm.lineinfo import label_index
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.compile.llvm.naming import qualified_name, symbol_of
 from gpuprof.compile.module import PtxModule
+from gpuprof.compile.passes.math_calls import call_math_functions, math_source
 from gpuprof.compile.source import (
     bounded_ptx,
     feature_macros,
@@ -37,6 +38,7 @@ _LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
+MATH_NAME = "mathematical functions"  # the source of those that clang's names call
 UNIT_NAME = "-cuid={}"  # it is in the names of static kernels, and clang would make one of the folder
 
 
@@ -116,16 +118,21 @@ class _Unit(NamedTuple):
 
 def _unit(path: str, how: _Flags, instantiate: Sequence[str], more: Sequence[str] = ()) -> _Unit:
     source = read_source(path)
+    _, macros = split_defines(how.defines)
+    text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
+    return _unit_of(path, source, text, how, more)
+
+
+def _unit_of(path: str, source: str, text: str, how: _Flags, more: Sequence[str]) -> _Unit:
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks next to the
     # file.
     flags = [*how.tools.flags, f"--cuda-gpu-arch={how.arch}", "-iquote", os.path.dirname(path) or "."]
     flags += [f"-O{how.optimize}", *([f"-std={how.standard}"] if how.standard else []), *more]
-    reserved, macros = split_defines(how.defines)
+    reserved, _ = split_defines(how.defines)
     flags += [
         *(f"-I{each}" for each in how.include_dirs),
         *(f"-D{each}" for each in (*feature_macros(how.arch), *reserved)),
     ]
-    text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
     return _Unit(path, source, text, flags)
 
 
@@ -138,11 +145,23 @@ def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -
         for unit in units:
             included_files(unit.path, unit.source, how.include_dirs)  # refuses what clang should not open
         irs, opened = zip(*(_parse(how.tools, unit) for unit in units), strict=True)
+        irs = _with_math(irs, how)
         headers = list(dict.fromkeys(each for files in opened for each in files))
         made = _generate(irs, how, units[0].path)
         module = _module(made, how, units, instantiate, headers)
         cache.store(key, module, [each for each in headers if not _is_library(each, how.tools)])
     return module
+
+
+def _with_math(irs: Sequence[str], how: _Flags) -> list[str]:
+    """The modules, and one with the mathematical functions that clang has them call."""
+    parts = [call_math_functions(ir) for ir in irs]
+    names = sorted({name for _, called in parts for name in called})
+    if not names:
+        return list(irs)
+    text = math_source(names)
+    library = _parse(how.tools, _unit_of(MATH_NAME, text, text, how._replace(defines=()), linked_flags(len(irs))))
+    return [*(ir for ir, _ in parts), library[0]]
 
 
 def _is_library(place: str, tools: Toolchain) -> bool:

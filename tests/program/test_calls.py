@@ -27,6 +27,7 @@ NO_CALLS = ("cudaConfigureCall",)  # an older name of `<<<>>>`, which clang look
 
 def declared(header: str) -> list[str]:
     text = (INCLUDE / "gpuprof" / header).read_text()
+    text = text.replace("GPUPROF_C_BEGIN", 'extern "C" {').replace("GPUPROF_C_END", "}")
     blocks = re.findall(r'^extern "C" (?:\{\n(.*?)^\}|(.*?;)$)', text, re.M | re.S)
     names = [match[1] for block in blocks for match in PROTOTYPE.finditer("".join(block)) if match[2] == ";"]
     return [name for name in names if name not in NO_CALLS]

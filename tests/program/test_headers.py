@@ -23,6 +23,7 @@ PROGRAMS = {
     "functional.cu": "1072216 1072216 42 3\n",
     "barriers.cu": "0 cudaSuccess\n",
     "target.cu": "3210 2123\n",
+    "c_calls.c c_kernels.cu": "20 80 1 32 1\ncudaErrorInvalidValue\n-5 10 7\n",
     "ordered.cu": "32384 -255 255 1 ffffffffffffffff 1000000000000 128 64 7 10 f00 0 59\n",
 }
 LONG = {

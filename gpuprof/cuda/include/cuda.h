@@ -3,7 +3,9 @@
 #include "gpuprof/cuda.h"
 #include "gpuprof/driver.h"
 #include "gpuprof/driver_others.h"
+#ifdef __cplusplus
 #include "gpuprof/driver_pointers.h"
+#endif
 #ifndef GPUPROF_RUNTIME
 #include "gpuprof/driver_older.h"
 #endif

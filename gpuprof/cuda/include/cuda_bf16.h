@@ -1,6 +1,8 @@
 // The types are included before every file, with what most kernels use of them; the rest comes with this name.
 #pragma once
 
+#ifdef __cplusplus
+
 #include "gpuprof/cuda.h"
 #include "gpuprof/bfloat_forms.h"
 #include "gpuprof/half_forms.h"
@@ -14,3 +16,6 @@
 #define CUDART_NEG_ZERO_BF16 GPUPROF_BITSB16(0x8000)
 #define CUDART_ZERO_BF16 GPUPROF_BITSB16(0x0000)
 #define CUDART_ONE_BF16 GPUPROF_BITSB16(0x3F80)
+#else
+#error "gpuprof has cuda_bf16.h in C++ only: name this file .cpp, or keep its types out of C"
+#endif

@@ -1,6 +1,8 @@
 // The types are included before every file, with what most kernels use of them; the rest comes with this name.
 #pragma once
 
+#ifdef __cplusplus
+
 #include "gpuprof/cuda.h"
 #include "gpuprof/half_forms.h"
 #include "gpuprof/half_names.h"
@@ -13,3 +15,6 @@
 #define CUDART_NEG_ZERO_FP16 GPUPROF_BITS16(0x8000)
 #define CUDART_ZERO_FP16 GPUPROF_BITS16(0x0000)
 #define CUDART_ONE_FP16 GPUPROF_BITS16(0x3C00)
+#else
+#error "gpuprof has cuda_fp16.h in C++ only: name this file .cpp, or keep its types out of C"
+#endif

@@ -137,23 +137,24 @@ Named *known(const void *address, void (*learn)(Named *))
     return one;
 }
 
-constexpr unsigned most_params = 4096; // bytes of them: CUDA allows 32,764
+constexpr unsigned most_params = 32764; // CUDA allows as many bytes of them
 
 } // namespace
 
 cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *found)
 {
-    Parameter params[most_params];
-    Room room = {params, sizeof params};
+    Parameter *params = (Parameter *)malloc(most_params * sizeof(Parameter));
+    Room room = {params, most_params * sizeof(Parameter)};
     const Reply reply = ask_with(text(symbol), &room, Call::function, module);
-    if (reply.status)
+    if (reply.status) {
+        free(params);
         return reply.status;
+    }
     namespace at = function_gives;
     Kernel kernel = {};
     kernel.function = reply.words[at::function];
     kernel.n_params = (unsigned)reply.words[at::n_params];
-    Parameter *copy = (Parameter *)malloc(room.nbytes + 1);
-    memcpy(copy, params, room.nbytes);
+    Parameter *copy = (Parameter *)realloc(params, room.nbytes + 1);
     kernel.params = copy;
     for (unsigned i = 0; i < kernel.n_params; ++i)
         if (copy[i].offset + copy[i].nbytes > kernel.params_nbytes)

@@ -84,25 +84,49 @@ def _pmevent(lowering):
 
 def _alloca(lowering):
     """Local memory until the function returns or the stack is restored."""
-    lowering.modifiers.type()
+    kind = _stack_type(lowering)
     n = lowering.count(2, 3)
     align = lowering.src(lowering.operand(2), "u32") if n == 3 else Imm(8)
     if not isinstance(align, Imm) or align.bits.bit_count() != 1 or align.bits > 1 << 16:
         raise lowering.error("the alignment must be a constant power of two")
-    size = lowering.reg(lowering.src(lowering.operand(1), "u64"), "D")
-    lowering.emit("ALLOCA", dst=lowering.dst(lowering.operand(0), "u64"), a=size, imm=align.bits)
+    size = _address_operand(lowering, lowering.operand(1), kind)
+    _emit_address(lowering, kind, "ALLOCA", a=size, imm=align.bits)
 
 
 def _stacksave(lowering):
-    lowering.modifiers.type()
+    kind = _stack_type(lowering)
     lowering.count(1)
-    lowering.emit("STACKSAVE", dst=lowering.dst(lowering.operand(0), "u64"))
+    _emit_address(lowering, kind, "STACKSAVE")
 
 
 def _stackrestore(lowering):
-    lowering.modifiers.type()
+    kind = _stack_type(lowering)
     lowering.count(1)
-    lowering.emit("STACKRESTORE", a=lowering.reg(lowering.src(lowering.operand(0), "u64"), "D"))
+    lowering.emit("STACKRESTORE", a=_address_operand(lowering, lowering.operand(0), kind))
+
+
+def _stack_type(lowering) -> str:
+    """Local memory has addresses of either size."""
+    kind = lowering.modifiers.type()
+    if kind not in ("u32", "u64"):
+        raise NoVariant(f"type .{kind} of")
+    return kind
+
+
+def _address_operand(lowering, operand, kind: str) -> int:
+    value = lowering.src(operand, kind)
+    if kind == "u64" or isinstance(value, Imm):
+        return lowering.reg(value, "D")
+    return lowering.op("CVT.U64.U32", a=value)
+
+
+def _emit_address(lowering, kind: str, op: str, **sources) -> None:
+    """An instruction whose result, an address of 64 bits, is the destination as `kind`."""
+    dst = lowering.dst(lowering.operand(0), kind)
+    if kind == "u64":
+        lowering.emit(op, dst=dst, **sources)
+    else:
+        lowering.emit("LO.64", dst=dst, a=lowering.op(op, **sources))
 
 
 TABLE = {

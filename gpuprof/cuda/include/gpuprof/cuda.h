@@ -32,7 +32,7 @@
 #include "texture.h"
 #include "texture_runtime.h"
 #else
-#ifndef GPUPROF_RUNTIME // the library of these calls has the C library's headers that it names
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME) // the library of these calls has the C library's headers that it names
 #include "host_math.h"
 #include "library.h"
 #endif

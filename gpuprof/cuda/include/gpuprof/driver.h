@@ -4,7 +4,7 @@
 #include "driver_types.h"
 #include "driver_versions.h"
 
-extern "C" {
+GPUPROF_C_BEGIN
 CUresult cuGetErrorString(CUresult error, const char **text);
 CUresult cuGetErrorName(CUresult error, const char **text);
 CUresult cuInit(unsigned int flags);
@@ -308,4 +308,4 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer_context);
 CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *how);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
-}
+GPUPROF_C_END

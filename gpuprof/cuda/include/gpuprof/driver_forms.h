@@ -3,7 +3,7 @@
 
 #include "driver.h"
 
-extern "C" {
+GPUPROF_C_BEGIN
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int n, unsigned int flags, CUdevice device);
 CUresult cuMemAdvise_v1(CUdeviceptr p, size_t nbytes, CUmem_advise advice, CUdevice device) __asm__("cuMemAdvise");
@@ -14,4 +14,4 @@ CUresult cuGraphRemoveDependencies_v1(CUgraph graph, const CUgraphNode *from, co
 CUresult cuGraphNodeGetDependencies_v1(CUgraphNode node, CUgraphNode *before, size_t *n) __asm__("cuGraphNodeGetDependencies");
 CUresult cuGraphNodeGetDependentNodes_v1(CUgraphNode node, CUgraphNode *nodes, size_t *n) __asm__("cuGraphNodeGetDependentNodes");
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
-}
+GPUPROF_C_END

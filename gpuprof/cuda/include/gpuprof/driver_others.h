@@ -6,8 +6,8 @@
 
 #include "driver.h"
 
-extern "C" {
+GPUPROF_C_BEGIN
 GPUPROF_REFUSED CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc how, CUdevice device, unsigned int flags);
 GPUPROF_REFUSED CUresult cuGreenCtxDestroy(CUgreenCtx context);
 GPUPROF_REFUSED CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
-}
+GPUPROF_C_END

@@ -310,3 +310,4 @@ typedef struct CUgraphExecUpdateResultInfo_st {
 struct __align__(64) CUtensorMap {
     cuuint64_t opaque[CU_TENSOR_MAP_NUM_QWORDS];
 };
+GPUPROF_TYPE(CUtensorMap)

@@ -65,23 +65,39 @@ typedef unsigned long ulong;
 #define GPUPROF_MEMBER inline __attribute__((GPUPROF_HOST_DEVICE always_inline, nodebug))
 #define GPUPROF_DEVICE_MEMBER inline __attribute__((device, always_inline, nodebug))
 
+// The host's calls and their types are C's, too: a type has its name without `struct`, as NVIDIA's has it there.
+#ifdef __cplusplus
+#define GPUPROF_C_BEGIN extern "C" {
+#define GPUPROF_C_END }
+#define GPUPROF_TYPE(NAME)
+#define GPUPROF_OF(NAME)
+#define GPUPROF_DEFAULT(VALUE) = VALUE
+
 // Takes a template out of the overloads when the condition does not hold; C++17 has no `requires`.
 template <bool> struct gpuprof_if {};
 template <> struct gpuprof_if<true> {
     using type = int;
 };
+#else // a .c file of a program
+#define GPUPROF_C_BEGIN
+#define GPUPROF_C_END
+#define GPUPROF_TYPE(NAME) typedef struct NAME NAME;
+#define GPUPROF_OF(NAME) (NAME)
+#define GPUPROF_DEFAULT(VALUE)
+#define GPUPROF_FACE static inline __attribute__((overloadable, always_inline, nodebug)) // clang's
+#endif
 
 // --- vector types: T1 to T4 with the alignments that loads and stores of the whole vector need ---
 
 #define GPUPROF_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                                            \
-    struct NAME##1 { T x; };                                                                                                               \
-    struct __align__(ALIGN2) NAME##2 { T x, y; };                                                                                          \
-    struct NAME##3 { T x, y, z; };                                                                                                         \
-    struct __align__(ALIGN4) NAME##4 { T x, y, z, w; };                                                                                    \
-    GPUPROF_BOTH NAME##1 make_##NAME##1(T x) { return {x}; }                                                                               \
-    GPUPROF_BOTH NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                                                                       \
-    GPUPROF_BOTH NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }                                                               \
-    GPUPROF_BOTH NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+    struct NAME##1 { T x; }; GPUPROF_TYPE(NAME##1)                                                                                         \
+    struct __align__(ALIGN2) NAME##2 { T x, y; }; GPUPROF_TYPE(NAME##2)                                                                    \
+    struct NAME##3 { T x, y, z; }; GPUPROF_TYPE(NAME##3)                                                                                   \
+    struct __align__(ALIGN4) NAME##4 { T x, y, z, w; }; GPUPROF_TYPE(NAME##4)                                                              \
+    GPUPROF_BOTH NAME##1 make_##NAME##1(T x) { return GPUPROF_OF(NAME##1){x}; }                                                            \
+    GPUPROF_BOTH NAME##2 make_##NAME##2(T x, T y) { return GPUPROF_OF(NAME##2){x, y}; }                                                    \
+    GPUPROF_BOTH NAME##3 make_##NAME##3(T x, T y, T z) { return GPUPROF_OF(NAME##3){x, y, z}; }                                            \
+    GPUPROF_BOTH NAME##4 make_##NAME##4(T x, T y, T z, T w) { return GPUPROF_OF(NAME##4){x, y, z, w}; }
 
 GPUPROF_VECTOR(signed char, char, 2, 4)
 GPUPROF_VECTOR(unsigned char, uchar, 2, 4)
@@ -99,8 +115,8 @@ GPUPROF_VECTOR(double, double, 16, 16)
 
 // Four of 8 bytes, by the alignment that their name says (CUDA 13).
 #define GPUPROF_ALIGNED_VECTOR(T, NAME, NBYTES)                                                                                            \
-    struct __align__(NBYTES) NAME##4_##NBYTES##a { T x, y, z, w; };                                                                        \
-    GPUPROF_BOTH NAME##4_##NBYTES##a make_##NAME##4_##NBYTES##a(T x, T y, T z, T w) { return {x, y, z, w}; }
+    struct __align__(NBYTES) NAME##4_##NBYTES##a { T x, y, z, w; }; GPUPROF_TYPE(NAME##4_##NBYTES##a)                                      \
+    GPUPROF_BOTH NAME##4_##NBYTES##a make_##NAME##4_##NBYTES##a(T x, T y, T z, T w) { return GPUPROF_OF(NAME##4_##NBYTES##a){x, y, z, w}; }
 #define GPUPROF_ALIGNED_VECTORS(T, NAME) GPUPROF_ALIGNED_VECTOR(T, NAME, 16) GPUPROF_ALIGNED_VECTOR(T, NAME, 32)
 GPUPROF_ALIGNED_VECTORS(long, long)
 GPUPROF_ALIGNED_VECTORS(unsigned long, ulong)
@@ -110,12 +126,18 @@ GPUPROF_ALIGNED_VECTORS(double, double)
 #undef GPUPROF_ALIGNED_VECTORS
 #undef GPUPROF_ALIGNED_VECTOR
 
+#ifdef __cplusplus
 struct dim3 {
     unsigned int x, y, z;
     constexpr GPUPROF_MEMBER dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
     constexpr GPUPROF_MEMBER dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
     constexpr GPUPROF_MEMBER operator uint3() const { return {x, y, z}; }
 };
+#else
+typedef struct dim3 {
+    unsigned int x, y, z;
+} dim3;
+#endif
 
 enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 

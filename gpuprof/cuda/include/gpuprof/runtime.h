@@ -149,7 +149,7 @@ struct cudaExtent {
     size_t width, height, depth;
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaMalloc(void **p, size_t nbytes);
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t stream);
 cudaError_t cudaMallocHost(void **p, size_t nbytes);
@@ -263,10 +263,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream);
 // clang's target of `kernel<<<grid, block, shared, stream>>>`.
-unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_nbytes = 0, void *stream = 0);
-unsigned int cudaConfigureCall(dim3 grid, dim3 block, size_t shared_nbytes = 0, cudaStream_t stream = 0);
-}
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_nbytes GPUPROF_DEFAULT(0), void *stream GPUPROF_DEFAULT(0));
+unsigned int cudaConfigureCall(dim3 grid, dim3 block, size_t shared_nbytes GPUPROF_DEFAULT(0), cudaStream_t stream GPUPROF_DEFAULT(0));
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME // the library that has these functions takes no default arguments
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME) // the library that has these functions takes no default arguments
 #include "runtime_templates.h"
 #endif

@@ -40,7 +40,7 @@ struct cudaMemcpy3DBatchOp {
     unsigned int flags;
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaMemcpyBatchAsync(void **to, void **from, size_t *nbytes, size_t n, struct cudaMemcpyAttributes *attributes, size_t *first_of,
                                  size_t n_attributes, size_t *failed, cudaStream_t stream);
 cudaError_t cudaMemcpyBatchAsync_v2(void *const *to, const void *const *from, const size_t *nbytes, size_t n, struct cudaMemcpyAttributes *attributes,
@@ -52,9 +52,9 @@ cudaError_t cudaMemPrefetchBatchAsync(void **p, size_t *nbytes, size_t n, struct
 cudaError_t cudaMemDiscardBatchAsync(void **p, size_t *nbytes, size_t n, unsigned long long flags, cudaStream_t stream);
 cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **p, size_t *nbytes, size_t n, struct cudaMemLocation *locations, size_t *first_of,
                                                 size_t n_locations, unsigned long long flags, cudaStream_t stream);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 GPUPROF_FACE cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *nbytes, size_t n,
                                               cudaMemcpyAttributes *attributes, size_t *first_of, size_t n_attributes, cudaStream_t stream)
 {

@@ -92,7 +92,7 @@ typedef struct cudaGraphInstantiateParams_st {
     enum cudaGraphInstantiateResult result_out;
 } cudaGraphInstantiateParams;
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *how);
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, enum cudaLaunchAttributeID attribute, const union cudaLaunchAttributeValue *value);
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, enum cudaLaunchAttributeID attribute, union cudaLaunchAttributeValue *value);
@@ -164,9 +164,9 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *how);
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *how);
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *made, cudaGraph_t graph, unsigned int first, unsigned int flags);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 #ifdef __CUDA__
 // What a kernel of the graph says of a condition; the node that has it looks at it when its turn comes.
 __device__ inline __attribute__((nodebug, always_inline)) void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value)

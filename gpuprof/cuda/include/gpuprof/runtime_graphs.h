@@ -63,7 +63,7 @@ struct cudaGraphExecUpdateResultInfo {
     cudaGraphNode_t errorNode, errorFromNode;
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
@@ -98,9 +98,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, struct 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 GPUPROF_FACE cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id = nullptr,
                                                   cudaGraph_t *graph = nullptr, const cudaGraphNode_t **tail = nullptr)
 {

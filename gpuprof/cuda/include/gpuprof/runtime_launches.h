@@ -95,16 +95,16 @@ struct cudaLaunchConfig_t {
     unsigned int numAttrs;
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig_t *config, const void *kernel, void **arguments);
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, enum cudaLaunchAttributeID attribute, const union cudaLaunchAttributeValue *value);
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, enum cudaLaunchAttributeID attribute, union cudaLaunchAttributeValue *value);
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n_blocks, const void *kernel, const struct cudaLaunchConfig_t *config);
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel, const struct cudaLaunchConfig_t *config);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 // The arguments become what the kernel takes.
 template <typename... Parameters, typename... Arguments>
 GPUPROF_FACE cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...), Arguments &&...arguments)

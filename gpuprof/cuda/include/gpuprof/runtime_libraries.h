@@ -27,7 +27,7 @@ enum cudaJitOption {
 };
 enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable, cudaLibraryBinaryIsPreserved };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *options, void **values, unsigned int n_options,
                                 enum cudaLibraryOption *library_options, void **library_values, unsigned int n_library_options);
 cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *file, enum cudaJitOption *options, void **values, unsigned int n_options,
@@ -40,9 +40,9 @@ cudaError_t cudaLibraryGetKernelCount(unsigned int *n, cudaLibrary_t library);
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int n, cudaLibrary_t library);
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value, int device);
 cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 template <typename T> GPUPROF_FACE cudaError_t cudaGetKernel(cudaKernel_t *kernel, T *function) { return cudaGetKernel(kernel, (const void *)function); }
 template <typename T> GPUPROF_FACE cudaError_t cudaLibraryGetGlobal(T **p, size_t *nbytes, cudaLibrary_t library, const char *name)
 {

@@ -31,7 +31,7 @@ struct cudaMemPoolProps {
     unsigned char reserved[54];
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
@@ -46,9 +46,9 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t p
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location, enum cudaMemAllocationType type);
 cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location, enum cudaMemAllocationType type);
 cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type, cudaMemPool_t pool);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 GPUPROF_FACE cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
 {
     return cudaMallocFromPoolAsync(p, nbytes, pool, stream);

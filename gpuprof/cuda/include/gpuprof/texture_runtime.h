@@ -123,7 +123,7 @@ struct cudaArraySparseProperties {
     unsigned int flags, reserved[4];
 };
 
-extern "C" {
+GPUPROF_C_BEGIN
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f);
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array);
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width, size_t height, unsigned int flags);
@@ -172,9 +172,9 @@ cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, 
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *how, cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t texture);
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
-}
+GPUPROF_C_END
 
-#ifndef GPUPROF_RUNTIME
+#if defined(__cplusplus) && !defined(GPUPROF_RUNTIME)
 GPUPROF_FACE cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0)
 {
     return cudaMallocArray(array, desc, width, height, 0);
@@ -244,6 +244,6 @@ GPUPROF_CHANNELS(float, float, Float)
 #undef GPUPROF_CHANNELS_OF
 GPUPROF_FACE cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
 #endif
-GPUPROF_BOTH cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
-GPUPROF_BOTH cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
-GPUPROF_BOTH cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, size_t width, size_t height) { return {p, pitch, width, height}; }
+GPUPROF_BOTH struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return GPUPROF_OF(struct cudaExtent){width, height, depth}; }
+GPUPROF_BOTH struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return GPUPROF_OF(struct cudaPos){x, y, z}; }
+GPUPROF_BOTH struct cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, size_t width, size_t height) { return GPUPROF_OF(struct cudaPitchedPtr){p, pitch, width, height}; }
