@@ -48,10 +48,12 @@ class Places:
         self._kept: dict[int, Place] = {}
 
     def function(self, offset: int) -> str:
-        """The name of the library's function that holds the byte at an offset in its code, "" for none."""
+        """The name of the library's function that holds the byte at an offset in its code, "" for none. One that the
+        linker puts in place of C's has C's name.
+        """
         starts, ends, names = self._functions
         at = bisect_right(starts, offset) - 1
-        return names[at] if at >= 0 and offset < ends[at] else ""
+        return names[at].removeprefix("__wrap_") if at >= 0 and offset < ends[at] else ""
 
     def line(self, address: int) -> Place:
         """The position of the call that returns to an address."""

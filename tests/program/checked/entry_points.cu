@@ -14,6 +14,9 @@ int main()
     is_right &= find("cuMemcpyDtoH", &found[1], 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS;
     is_right &= find("cuIpcGetMemHandle", &found[2], 12000, CU_GET_PROC_ADDRESS_DEFAULT, &how) == CUDA_ERROR_NOT_FOUND &&
         how == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    CUcontext context;
+    is_right &= cuInit(0) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS;
+    is_right &= cuCtxSetCurrent(context) == CUDA_SUCCESS;
     CUdeviceptr p;
     int start = 41, got = 0;
     is_right &= ((PFN_cuMemAlloc)found[0])(&p, sizeof p) == CUDA_SUCCESS;
