@@ -26,7 +26,7 @@ from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
-from gpuprof.compile.passes.float_conversions import convert_as_hardware
+from gpuprof.compile.passes.float_conversions import convert_by_instructions, saturate_as_hardware
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
@@ -139,7 +139,7 @@ def optimize(ir: str, target, level: int) -> str:
     else:
         passes = builder.getModulePassManager()
     passes.run(module, builder)
-    return str(module)
+    return convert_by_instructions(str(module))
 
 
 def widen_copies(ir: str) -> str:
@@ -184,7 +184,7 @@ def generate(
     )
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
-    ir = lower_wide_conversions(convert_as_hardware(_INSTANCE.sub("", ir)))
+    ir = lower_wide_conversions(saturate_as_hardware(_INSTANCE.sub("", ir)))
     ir, cluster_dims = take_cluster_dims(drop_host_tables(ir, metadata))
     layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
     facts = Facts(tuple(padded_copies_of(ir, metadata, layout_of)), tuple(member_stores_of(ir, metadata, layout_of)))

@@ -11,7 +11,7 @@ import pytest
 import gpuprof
 from gpuprof.compile import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
-from gpuprof.compile.passes.float_conversions import convert_as_hardware
+from gpuprof.compile.passes.float_conversions import saturate_as_hardware
 from gpuprof.compile.undefined import KEPT, TAKEN
 from tests.support.nvidia_tools import needs_nvcc
 
@@ -101,16 +101,16 @@ define void @f(float %0, double %1, half %2) {
 }
 """
     assert (
-        convert_as_hardware(before)
+        saturate_as_hardware(before)
         == """\
 define void @f(float %0, double %1, half %2) {
-  %gpuprof.wide.47 = call i32 @llvm.nvvm.f2i.rz(float %0), !dbg !7
+  %gpuprof.wide.47 = call i32 @llvm.fptosi.sat.i32.f32(float %0), !dbg !7
   %4 = trunc i32 %gpuprof.wide.47 to i16, !dbg !7
   %5 = call i64 @llvm.nvvm.d2ull.rz(double %1)
   %6 = fptosi half %2 to i32
   ret void
 }
-declare i32 @llvm.nvvm.f2i.rz(float)
+declare i32 @llvm.fptosi.sat.i32.f32(float)
 declare i64 @llvm.nvvm.d2ull.rz(double)
 """
     )

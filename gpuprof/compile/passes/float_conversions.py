@@ -2,10 +2,14 @@
 
 C++ leaves these open, and LLVM's `fptosi` of a constant out of range is nothing at all: a store of it disappears. nvcc
 has `cvt.rzi` to 32 or 64 bits, which takes the nearest number of its type, and of narrower types the low bits of that.
-Clang, asked to leave nothing open, writes calls that saturate in the integer's own type; here they become `cvt`:
+Clang, asked to leave nothing open, writes calls that saturate in the integer's own type. Before LLVM optimises, they
+become calls that saturate as `cvt` does, which are `cvt`'s own where NaN does not become 0 (of double, to 64 bits):
 
-    %5 = call i8 @llvm.fptoui.sat.i8.f32(float %4)    ->    %gpuprof.wide.5 = call i32 @llvm.nvvm.f2ui.rz(float %4)
-                                                            %5 = trunc i32 %gpuprof.wide.5 to i8
+    %5 = call i8 @llvm.fptoui.sat.i8.f32(float %4)   ->   %gpuprof.wide.5 = call i32 @llvm.fptoui.sat.i32.f32(float %4)
+                                                          %5 = trunc i32 %gpuprof.wide.5 to i8
+
+Afterwards those of constants are gone, and the others are `fptoui`, for which LLVM selects `cvt.rzi`. `cvt`'s own calls
+hide from LLVM that they may be moved, which changes the order of sums in addresses.
 """
 
 import re
@@ -17,10 +21,14 @@ _CONVERSION = re.compile(
 _SOURCES = {"float": "f", "double": "d"}
 _RESULTS = {"i8": "i32", "i16": "i32", "i32": "i32", "i64": "i64"}  # type -> the narrowest type of `cvt` that holds it
 _NAMES = {("i32", "s"): "i", ("i32", "u"): "ui", ("i64", "s"): "ll", ("i64", "u"): "ull"}
+_VARIABLE = re.compile(
+    r"(?:tail )?call (?:range\([^)]*\) )?(?:noundef )?(i32|i64) @llvm\.fpto([su])i\.sat\.\w+\.\w+"
+    r"\((float|double) (?:noundef )?(%[\w.]+)\)(?: #\d+)?"
+)
 
 
-def convert_as_hardware(ir: str) -> str:
-    """Clang's IR with `cvt.rzi` for each conversion; of other types than `cvt` has, what clang has by default."""
+def saturate_as_hardware(ir: str) -> str:
+    """Clang's IR with conversions that saturate in a type of `cvt`; of types that it does not have, clang's default."""
     declared: dict[str, str] = {}
 
     def replace(match: re.Match) -> str:
@@ -29,7 +37,7 @@ def convert_as_hardware(ir: str) -> str:
         if source not in _SOURCES or result not in _RESULTS:
             return f"  {name} = fpto{sign}i {source} {value} to {result}{tail}"
         wide = _RESULTS[result]
-        function = f"@llvm.nvvm.{_SOURCES[source]}2{_NAMES[wide, sign]}.rz"
+        function = _function(source, wide, sign)
         declared[function] = f"declare {wide} {function}({source})\n"
         if wide == result:
             return f"  {name} = call {wide} {function}({source} {value}){tail}"
@@ -39,5 +47,19 @@ def convert_as_hardware(ir: str) -> str:
         )
 
     converted = _CONVERSION.sub(replace, ir)
-    new = (line for function, line in declared.items() if f" {function}(" not in ir)
-    return converted + "".join(new)
+    return converted + "".join(line for function, line in declared.items() if not _declares(converted, function))
+
+
+def _function(source: str, wide: str, sign: str) -> str:
+    if (source, wide) == ("float", "i32"):
+        return f"@llvm.fpto{sign}i.sat.i32.f32"
+    return f"@llvm.nvvm.{_SOURCES[source]}2{_NAMES[wide, sign]}.rz"
+
+
+def _declares(ir: str, function: str) -> bool:
+    return re.search(rf"^declare [^\n]*{re.escape(function)}\(", ir, re.MULTILINE) is not None
+
+
+def convert_by_instructions(ir: str) -> str:
+    """Optimised IR with an instruction for each conversion of a value that is no constant."""
+    return _VARIABLE.sub(r"fpto\2i \3 \4 to \1", ir)
