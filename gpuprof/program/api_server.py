@@ -54,7 +54,7 @@ class ApiServer:
         self._reported: set[str] = set()
         self._last_text = ""  # of a call that failed
         self._clock_notice = clock_notice
-        self._told_unsupported: set[str] = set()  # places
+        self._unsupported: set[str] = set()  # places where that was reported
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
@@ -143,7 +143,7 @@ class ApiServer:
         except Failed as failure:
             self._notify(failure.text)
             if failure.status == errors.NOT_SUPPORTED and failure.text:
-                self._told_unsupported.add(self.place_of_call())
+                self._unsupported.add(self.place_of_call())
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
@@ -184,7 +184,7 @@ class ApiServer:
 
     def _not_supported(self, payload: bytes):
         """Says so, unless the reason has been said at this place."""
-        if self.place_of_call() not in self._told_unsupported:
+        if self.place_of_call() not in self._unsupported:
             self._notify("gpuprof does not support this: cudaErrorNotSupported")
         return (), b""
 
@@ -217,7 +217,7 @@ class ApiServer:
 
     def _refuse(self, name: bytes):
         """The program has requested a function by its name."""
-        self._told_unsupported.add(self.place_of_call())
+        self._unsupported.add(self.place_of_call())
         self._notify(refusal((name.decode("utf-8", "replace"),)))
         return (), b""
 
@@ -229,7 +229,7 @@ class ApiServer:
 
     def _lack(self, what: bytes):
         """The call that is served wants what gpuprof does not have."""
-        self._told_unsupported.add(self.place_of_call())
+        self._unsupported.add(self.place_of_call())
         self._notify(f"gpuprof does not have {what.decode('utf-8', 'replace')} ({PAGE})")
         return (), b""
 

@@ -86,8 +86,8 @@ def _together(errors: Sequence[CompileError]) -> CompileError:
     diagnostics: list[str] = []
     for error in errors:
         rest = without_repeated(error.diagnostics, diagnostics)
-        is_told = error.diagnostics and not rest
-        if not is_told and not any(each.startswith(str(error)) for each in sentences):
+        is_repeated = error.diagnostics and not rest
+        if not is_repeated and not any(each.startswith(str(error)) for each in sentences):
             sentences.append(str(error))
         diagnostics += [rest.rstrip("\n")] if rest else []
     return CompileError("; ".join(sentences), "\n".join(diagnostics))

@@ -349,10 +349,10 @@ cudaError_t noted(cudaError_t error)
     note_runtime_call();
     if (error && error != cudaErrorNotReady) // which CUDA does not count as an error
         last = error;
-    return told(error);
+    return report_unsupported(error);
 }
 
-cudaError_t told(cudaError_t error)
+cudaError_t report_unsupported(cudaError_t error)
 {
     if (error == cudaErrorNotSupported)
         ask(Call::not_supported);

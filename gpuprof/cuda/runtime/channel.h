@@ -92,7 +92,7 @@ bool is_context_lost();
 // What a call ends with: kept for cudaGetLastError, and given back. Of a call that needs a context: a lost one's error.
 cudaError_t result(cudaError_t error);
 cudaError_t noted(cudaError_t error); // of one that needs none
-cudaError_t told(cudaError_t error); // only that: of a call of the driver
+cudaError_t report_unsupported(cudaError_t error); // for the driver: its errors are no last error
 
 // The program asks for the last error.
 void see_error();

@@ -14,12 +14,12 @@ constexpr unsigned long long reading = 25;                   // of a clock: a ca
 
 unsigned long long passed = 0;
 
-bool has_launched = false, is_told = false;
+bool has_launched = false, is_reported = false;
 
 // The first reading after a launch: it may be of how long that took.
 void tell()
 {
-    if (!__atomic_load_n(&has_launched, __ATOMIC_RELAXED) || __atomic_exchange_n(&is_told, true, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&has_launched, __ATOMIC_RELAXED) || __atomic_exchange_n(&is_reported, true, __ATOMIC_RELAXED))
         return;
     gpuprof::Unlisted unlisted;
     gpuprof::ask(Call::read_clock);

@@ -20,7 +20,7 @@ template <Needs needs = Needs::context, typename How> [[gnu::always_inline]] inl
 {
     DriverCall driver;
     const CUresult error = missing(needs);
-    return error ? error : (CUresult)told((cudaError_t)as(how()));
+    return error ? error : (CUresult)report_unsupported((cudaError_t)as(how()));
 }
 
 inline CUresult result_of(bool is_right) { return is_right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }

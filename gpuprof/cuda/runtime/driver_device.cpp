@@ -179,7 +179,7 @@ CUresult cuDeviceGetName(char *name, int nbytes, CUdevice device)
         return error;
     });
 }
-// It is made of the name: two cards of one kind are not told apart.
+// It is made of the name: two cards of one kind have the same.
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
     return about(device, uuid, [=] {

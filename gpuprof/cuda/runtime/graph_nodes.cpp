@@ -137,6 +137,13 @@ cudaError_t set_event(Node *node, cudaGraphNodeType type, cudaEvent_t event)
     return cudaSuccess;
 }
 
+cudaError_t add_event_node(cudaGraphNode_t *node, Graph *graph, const cudaGraphNode_t *before, size_t n, cudaGraphNodeType type, cudaEvent_t event)
+{
+    if (!event || !add_node(node, graph, before, n, type))
+        return cudaErrorInvalidValue;
+    return set_event(*node, type, event);
+}
+
 cudaError_t give_event(const Node *node, cudaGraphNodeType type, cudaEvent_t *event)
 {
     if (is_of(node, type) && event)
@@ -262,9 +269,7 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *c
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaEvent_t event)
 {
-    if (!event || !add_node(node, graph, before, n, cudaGraphNodeTypeEventRecord))
-        return result(cudaErrorInvalidValue);
-    return result(set_event(*node, cudaGraphNodeTypeEventRecord, event));
+    return result(add_event_node(node, graph, before, n, cudaGraphNodeTypeEventRecord, event));
 }
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
 {
@@ -276,9 +281,7 @@ cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t e
 }
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t n, cudaEvent_t event)
 {
-    if (!event || !add_node(node, graph, before, n, cudaGraphNodeTypeWaitEvent))
-        return result(cudaErrorInvalidValue);
-    return result(set_event(*node, cudaGraphNodeTypeWaitEvent, event));
+    return result(add_event_node(node, graph, before, n, cudaGraphNodeTypeWaitEvent, event));
 }
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event)
 {
