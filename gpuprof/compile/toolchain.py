@@ -10,11 +10,13 @@ from typing import NamedTuple
 from gpuprof.compile import cache, cccl, libraries, undefined
 from gpuprof.compile.cccl import Cccl
 from gpuprof.compile.libraries import Libraries
-from gpuprof.cuda import FORWARDING, INCLUDE, LAST, PRELUDE
+from gpuprof.cuda import CCCL, FORWARDING, INCLUDE, LAST, PRELUDE
 from gpuprof.errors import CompileError
 
 # The headers under CUDA's names.
-CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING), "-idirafter", str(LAST))
+CUDA_HEADERS = (
+    "-I", str(CCCL), "-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING), "-idirafter", str(LAST),
+)  # fmt: skip
 
 # Of what clang refuses by a warning that is an error, nvcc warns of narrowing, and passes over `register`.
 DIALECT = ("-Wno-register", "-Wno-c++11-narrowing")

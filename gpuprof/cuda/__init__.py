@@ -18,6 +18,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
+CCCL = INCLUDE / "gpuprof/cccl"  # searched before all others: hides __NVCC__ from headers of Thrust, CUB, libcu++
 LAST = INCLUDE / "gpuprof/last"  # searched after all others
 PRELUDE = INCLUDE / "gpuprof" / "cuda.h"
 FORWARDING = FOLDER / "forwarding.json"

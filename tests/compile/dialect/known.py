@@ -5,7 +5,6 @@ REFUSED = {
     "inline_ptx_string_constraint": 'clang has no constraint "C"; a string in the template of `asm` does the same',
     "structured_binding_and_if_constexpr": "clang checks a branch that depends on no type, as C++ allows",
     "macro_of_one_token": "the tokens of one launch come from two macros, so they are nowhere in the text",
-    "cuda_arch_lists": "`__NVCC__` would have CCCL use nvcc's builtins; `-D __NVCC__` is the program's choice",
     "shared_decltype": "the name is a reference's, which has no members of a type",
     "shared_constructed_in_a_macro": "the declaration is nowhere in the text",
 }

@@ -54,6 +54,7 @@ typedef unsigned long ulong;
 #define __builtin_align__(n) __align__(n)
 #define __nv_pure__ __attribute__((pure))
 
+#define __NVCC__ 1 // the headers in cccl/ hide it from NVIDIA's libraries
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 8
 #define __CUDACC_VER_BUILD__ 0
