@@ -1,6 +1,7 @@
 // The mathematical functions under their C, CUDA and C++ names.
 #pragma once
 
+#include "math_bessel.h"
 #include "math_double.h"
 #include "math_exact.h"
 #include "math_float.h"
@@ -71,7 +72,19 @@ GPUPROF_SPECIAL(lgamma)
 GPUPROF_SPECIAL(tgamma)
 GPUPROF_SPECIAL(cyl_bessel_i0)
 GPUPROF_SPECIAL(cyl_bessel_i1)
+GPUPROF_SPECIAL(j0)
+GPUPROF_SPECIAL(j1)
+GPUPROF_SPECIAL(y0)
+GPUPROF_SPECIAL(y1)
 #undef GPUPROF_SPECIAL
+
+#define GPUPROF_OF_ORDER(NAME)                                                                                                             \
+    GPUPROF_API float NAME##f(int n, float x) { return (float)gpuprof_math::NAME(n, (double)x); }                                          \
+    GPUPROF_API float NAME(int n, float x) { return (float)gpuprof_math::NAME(n, (double)x); }                                             \
+    GPUPROF_API double NAME(int n, double x) { return gpuprof_math::NAME(n, x); }
+GPUPROF_OF_ORDER(jn)
+GPUPROF_OF_ORDER(yn)
+#undef GPUPROF_OF_ORDER
 
 #define GPUPROF_INSTRUCTION(NAME) GPUPROF_UNARY(NAME, __builtin_##NAME##f, __builtin_##NAME)
 GPUPROF_INSTRUCTION(sqrt)
