@@ -312,7 +312,13 @@ def _check_together(path: Path | str, chip: Chip) -> None:
             f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's "
             f"{chip.shared_nbytes}"
         )
-    for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes", "l2_fetch_nbytes", "dram_interleave_nbytes"):
+    for key in (
+        "tlb_page_nbytes",
+        "l2_tlb_page_nbytes",
+        "l2_fetch_nbytes",
+        "l2_interleave_nbytes",
+        "dram_interleave_nbytes",
+    ):
         if chip.values[key] & (chip.values[key] - 1):
             raise UsageError(f"{path}: {key} is {chip.values[key]}, which is not a power of two")
     reach = chip.tlb_entries * chip.tlb_page_nbytes

@@ -14,7 +14,7 @@ from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.matrices import fragments, tensor
-from gpuprof.emulate.memory import atomic, copies, load_store, stack
+from gpuprof.emulate.memory import atomic, copies, load_store, signals, stack
 from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
 from gpuprof.emulate.warp_sync import Site, sites_of_block
@@ -25,6 +25,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import SPECIAL
+from gpuprof.isa.spin_loops import is_signal, polling_loads
 
 FAMILIES = (
     integer,
@@ -97,7 +98,7 @@ class CompiledModule:
 
     def __init__(self, code: np.ndarray, load_base: int, const_base: int):
         self.graph = OrderedGraph(code)
-        self.env = Env(self.graph, Pool(), load_base, const_base)
+        self.env = Env(self.graph, Pool(), load_base, const_base, polls=polling_loads(code))
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
         self.block_of_rank: dict[int, int] = {}
@@ -213,6 +214,10 @@ def scratch_codes(block: BasicBlock) -> list[int]:
 
 def build_op(inst: Instruction, env: Env) -> Op:
     run = build_result(inst, env)
+    if env.at in env.polls:
+        return signals.waiting(run)
+    if env.polls and is_signal(inst):
+        return signals.counting(run)
     return run if slow_path_of(inst) is None else slow_paths.with_slow_path(inst, env, run)
 
 

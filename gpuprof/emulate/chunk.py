@@ -58,6 +58,7 @@ class Chunk:
         self.cluster_barrier = ClusterBarrier(self)
         self.mbarriers = Mbarriers(self)
         self.log = run.log
+        self.signals = run.signals
         self.executed = np.zeros(self.n_warps, np.int64)  # instructions, by warp
         self.total = 0
         self.next_check = run.max_warp_instructions

@@ -13,6 +13,7 @@ from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
+from gpuprof.emulate.memory.signals import Counts
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TraceLog, TracePiece
@@ -69,6 +70,7 @@ class Run:
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
         self.tally = Tally(counters, is_counted)
+        self.signals: Counts = {}
         # One log for all chunks: its arrays grow to the length of a segment once.
         self.log = TraceLog(0)
         self.global_space = GlobalSpace(memory, footprint)

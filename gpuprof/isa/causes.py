@@ -47,6 +47,8 @@ KINDS = (
     Kind("l1i_miss", "L1 instruction miss", "Code that neither instruction cache had."),
     Kind("store", "store", "The store that was acknowledged last."),
     Kind("grid", "grid before", "The grid before, which had to end."),
+    Kind("signal", "last signal", "The atomic or store of another warp that ended a loop which waits for it: at a "
+        "barrier of the grid that of the block which came last."),
 )  # fmt: skip
 
 NAMES = tuple(kind.name for kind in KINDS)

@@ -49,7 +49,7 @@ UNITS = {
             *(f"latency.{name}" for name in LATENCIES),
             *(f"chain.{name}" for name in CHAINS),
             "guard_cycles", "branch_cycles", "control_cycles", "meet_cycles", "exit_cycles", "barrier_cycles",
-            "membar_cycles", "mio_gap_cycles", "l1_wavefront_cycles", "shared_wavefront_cycles",
+            "membar_cycles", "membar_l2_cycles", "mio_gap_cycles", "l1_wavefront_cycles", "shared_wavefront_cycles",
             "shared_wide_cycles", "l0i_miss_cycles", "l1i_miss_cycles", "constant_miss_cycles",
             "constant_cold_cycles", "copy_cycles", "l2_near_cycles", "l2_far_cycles", "l2_store_cycles",
             "store_drain_cycles", "dram_cycles", "dram_row_open_ns", "l2_spread_cycles",

@@ -18,6 +18,7 @@ from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.draw_pipeline import pass_items
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.per_block import write_blocks
+from gpuprof.timing.units.polls import ask_again, drop_those_that_went_on, soonest_poll
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
 from gpuprof.timing.units.stage_units import settle
@@ -57,6 +58,8 @@ def run_sm(machine, sm, end):
 @call_njit
 def soonest_event(machine):
     soonest = machine.next_asked if machine.n_draws else NEVER
+    if machine.n_pollers:
+        soonest = min(soonest, soonest_poll(machine))
     for sm in range(machine.sms):
         soonest = min(soonest, sm_at(machine, sm).next_event)
     return soonest
@@ -89,8 +92,12 @@ def run_quantum(machine, now):
             run_sm(machine, sm, end)
     if machine.n_draws:
         pass_items(machine)  # what blocks have ended for in this quantum may ask in it, too
+    if machine.n_pollers:
+        ask_again(machine)
     if machine.n_requests or machine.n_draws:
         serve_requests(machine)
+    if machine.n_pollers:
+        drop_those_that_went_on(machine)
     settle(machine)
     if machine.n_over:
         write_blocks(machine)

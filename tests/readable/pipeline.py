@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.grids import Grids, Slot
-from tests.readable.timing import QUANTUM, QUEUE, Request, hashed, in_ticks
+from tests.readable.timing import QUANTUM, QUEUE, Request, in_ticks
 
 # What items of a series pass: units, and the shader.
 CHAINS = {
@@ -236,7 +236,7 @@ class Draws(Grids):
 
     def access(self, begun, line, reads, writes, missing):
         """When the L2 has answered; each half answers for its own lines."""
-        chip, number = self.chip, hashed(line) % self.chip.l2_slices
+        chip, number = self.chip, self.slice_of(line)
         home = SimpleNamespace(half=number * 2 // chip.l2_slices)
         way, done = (chip.l2_near_cycles - chip.l2_far_cycles) // 2, 0
         for kind, sectors, left_out in (("read", reads, 0), ("write", writes, missing)):

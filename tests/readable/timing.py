@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, NEED_MASK, NEED_SHIFT, ON_CHIP, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.isa.spin_loops import is_signal, polling_loads
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.expansion import chain_cycles, generation_of, on_chip, slot_interval
@@ -27,6 +28,7 @@ from tests.readable.blame import Blame, Cause, Level
 from tests.readable.sampler import AllCells
 
 QUANTUM = 64
+PATIENCE = 1 << 16  # cycles without any issue until nobody polls any more
 QUEUE = 64  # sectors that wait at a DRAM channel
 TICK = Fraction(1, 64)  # ports keep time in these
 DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
@@ -55,6 +57,24 @@ def maker_of(op):
 def is_bulk(op):
     """Copies between global and shared memory that one lane asks for."""
     return op.space == "global" and op.semantics.startswith("bulk_")
+
+
+def memory_order(instruction):
+    """(order, scope) of an access or a fence."""
+    return tuple(
+        FIELDS[name].names[FIELDS[name].get(instruction.mods)] if name in instruction.op.fields else ""
+        for name in ("sem", "scope")
+    )
+
+
+def empties_l1(instruction):
+    """Fences, and accesses that acquire, unless they are only the block's."""
+    order, scope = memory_order(instruction)
+    if scope == "cta":
+        return False
+    if instruction.op.semantics == "membar":
+        return order != "release"
+    return instruction.op.space in ("global", "generic") and order in ("acquire", "acq_rel", "sc")
 
 
 class Pending:
@@ -120,6 +140,8 @@ class Warp:
     phase: int = -1  # key of the memory barrier it waits at
     issued: int = -1
     jumped: bool = False
+    needs: list = field(default_factory=list)  # (sector, signals) that it waits for in a loop
+    poll_next: float = math.inf
 
     def ready_from(self):
         """The first cycle in which its next instruction waits for nothing but a pipe and its turn."""
@@ -200,6 +222,8 @@ class Request:
     busy: Fraction = Fraction(0)  # of an atomic, in its slice
     missing: int = 0  # words that a store leaves out
     asked_by: tuple = ()  # warp, pc
+    pc: int = -1
+    watch: str = ""  # "signal" or "poll" of a loop that waits for other warps
     grid: int = 0  # whose counters have it
 
 
@@ -259,6 +283,8 @@ class Gpu:
         self.banks, self.copies = {}, {}
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
+        self.polls = polling_loads(code)
+        self.pollers, self.signals = [], {}  # by grid and sector: how many, and the last as a cause
         self.origin = 0  # where the first quantum begins
         self.ledger = Counter()
         self.spent = Counter()  # (cycle, grid, reason, or "SMs"): warp-cycles, or SMs that have warps of the grid
@@ -325,6 +351,8 @@ class Gpu:
                 elif warp.hold_reason in ("wait", "branch_resolving"):
                     self.leave(sm, partition, lane, warp, t)
                 else:
+                    if warp.hold_reason == "membar" and empties_l1(self.instructions[warp.pc]):
+                        sm.l1.clear()
                     self.proceed(sm, partition, lane, warp, t)
         seen = [(p, k, w, self.reasons(p, w, t), w.pc, w.mask) for p, k, w in sm.warps() if w.state != "starting"]
         for partition in sm.partitions:
@@ -529,8 +557,11 @@ class Gpu:
         if op.semantics in BARRIERS:
             self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
-            scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
-            self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
+            order, scope = memory_order(instruction)
+            if scope == "cta" or order == "acquire":
+                self.hold(warp, "membar", t + chip.membar_cycles)
+            else:
+                self.hold(warp, "membar", t + chip.membar_l2_cycles, warp.stores)
         elif op.semantics == "copy_commit":
             warp.groups.append([])
         elif op.semantics == "group_commit":
@@ -1077,12 +1108,16 @@ class Gpu:
                 conflict,
                 is_global=True,
             )
+            if empties_l1(instruction):
+                sm.l1.clear()
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:
                 line, place = (sector & SECTOR_MASK) >> 2, sector & 3
                 masks[line] = masks.get(line, 0) | 1 << place
                 missing[line] |= sector >> MISSING_SHIFT << 8 * place
-            if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
+            if warp.pc in self.polls and sectors and self.polls_first(warp, sectors, start):
+                self.write(warp, instruction, start, Cause("unit", warp.pc))
+            elif op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
                 self.load(
                     sm,
                     warp,
@@ -1137,6 +1172,54 @@ class Gpu:
         if instruction.op.semantics == "copy_async":
             warp.groups[-1].append(load.result)
 
+    def polls_first(self, warp, sectors, start):
+        """Whether a waiting loop's load has to poll, from `start` on."""
+        warp.needs = [(sector & SECTOR_MASK, sector >> NEED_SHIFT) for sector in sectors]
+        if self.unseen(warp):
+            warp.poll_next = start
+            self.pollers.append(warp)
+            self.hold(warp, "long_scoreboard", math.inf)
+        return warp.state == "holding"
+
+    def unseen(self, warp):
+        """The sectors that have had fewer signals than the emulator saw: counts are modulo NEED_MASK + 1."""
+        grid = self.grid_of(warp)
+        counts = [(sector, self.signals.get((grid, sector), (0, None))[0] - need) for sector, need in warp.needs]
+        return [sector for sector, ahead in counts if ahead & NEED_MASK > NEED_MASK // 2]
+
+    def ask_again(self, quantum_start):
+        asking = [warp for warp in self.pollers if warp.poll_next < quantum_start + QUANTUM]
+        for warp in asking:
+            sector = (self.unseen(warp) or [warp.needs[0][0]])[0]
+            self.asking, self.grid = (warp, None), self.grid_of(warp)
+            sm = next(sm for sm in self.sms if any(w is warp for _, _, w in sm.warps()))
+            arrival = max(quantum_start, warp.poll_next)
+            self.request(sm, arrival, sector >> 2, 1 << (sector & 3), "read", quantum_start)
+            self.requests[-1].watch = "poll"
+            warp.poll_next = math.inf
+        issued = max(partition.issued for sm in self.sms for partition in sm.partitions)
+        if asking and issued <= quantum_start - PATIENCE:
+            for warp in self.pollers:
+                warp.hold_until = quantum_start + QUANTUM
+            self.pollers = []
+
+    def watch(self, r):
+        """A signal counts when its slice takes it; a poll is back, and its warp goes on or polls again."""
+        warp, _ = r.asked_by
+        sector = r.line * 4 + (r.sectors & -r.sectors).bit_length() - 1
+        if r.watch == "signal":
+            count, _ = self.signals.get((r.grid, sector), (0, None))
+            self.signals[r.grid, sector] = count + 1, Cause("signal", r.pc, False, warp)
+        elif r.watch == "poll" and warp in self.pollers:
+            if self.unseen(warp):
+                chip = self.chip
+                warp.poll_next = r.result.cycle + chip.latency["alu"] + chip.guard_cycles + chip.branch_cycles
+                return
+            self.pollers.remove(warp)
+            warp.hold_until = r.result.cycle
+            _, cause = self.signals.get((r.grid, sector), (0, None))
+            warp.hold_cause = cause
+
     def look_up_l1(self, sm, line, mask, start, t):
         """The parts that a load has to wait for: sectors on their way, and a request for those that miss."""
         entry = self.cache_line(sm.l1, hashed(line) % self.l1_sets, self.chip.l1_ways, line)
@@ -1190,6 +1273,8 @@ class Gpu:
             )
             for line, mask in masks.items()
         ]
+        if self.polls and lanes[0] == 1 and total == 1 and is_signal(instruction):
+            self.requests[-1].watch, self.requests[-1].pc = "signal", warp.pc
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
             load.parts += map(Level, parts)
@@ -1201,6 +1286,7 @@ class Gpu:
     def serve(self, quantum_start):
         """The L2 and DRAM serve what the quantum's instructions asked for."""
         self.served = quantum_start
+        self.ask_again(quantum_start)
         for _, serve in sorted(self.arrivals(quantum_start), key=lambda arrival: arrival[0]):
             serve()
         for load in self.loads:
@@ -1214,13 +1300,16 @@ class Gpu:
     def arrivals(self, quantum_start):
         """What is asked for in a quantum: its place in the order, and what serves it."""
         for r in self.requests:
-            yield (min(r.arrival, quantum_start + 4095), r.sm.number, r.order), partial(self.serve_one, r)
+            number = len(self.sms) if r.watch == "poll" else r.sm.number  # polls come behind what SMs issue
+            yield (min(r.arrival, quantum_start + 4095), number, r.order), partial(self.serve_one, r)
 
     def serve_one(self, r):
         self.grid = r.grid
         r.result.cycle = self.complete(r)
         if r.kind == "read":
             r.result.cycle = r.sm.returned = max(r.sm.returned, r.result.cycle)
+        if r.watch:
+            self.watch(r)
 
     def land(self, block, key, ends, cause, t):
         block.copies -= 1
@@ -1234,7 +1323,7 @@ class Gpu:
         time = max(Fraction(r.arrival), r.sm.link)
         r.sm.link = time + n * in_ticks(Fraction(32, chip.noc_nbytes_per_cycle))
         late = max(0, self.translated(r.sm, r.line, r.arrival) - math.floor(time))
-        number = hashed(r.line) % chip.l2_slices
+        number = self.slice_of(r.line)
         time = max(time, self.slices[number])
         busy = r.busy if r.kind == "atomic" else self.busy_in_slice(r)
         self.slices[number] = time + busy
@@ -1257,6 +1346,9 @@ class Gpu:
         return done + (
             math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0
         )
+
+    def slice_of(self, line):
+        return hashed(line * 128 // self.chip.l2_interleave_nbytes) % self.chip.l2_slices
 
     def busy_in_slice(self, r):
         """How long a read or a write takes its slice."""
@@ -1327,7 +1419,7 @@ class Gpu:
                 partial = entry.dirty & ~entry.valid
                 if partial and not self.chip.dram_masks_writes:
                     self.dram(line, partial.bit_count(), time)
-                    self.slices[hashed(line) % self.chip.l2_slices] += in_ticks(self.chip.l2_fill_cycles)
+                    self.slices[self.slice_of(line)] += in_ticks(self.chip.l2_fill_cycles)
                     self.count_for_grid("dram_read_sectors", partial.bit_count())
                     partial = 0
                 masked = partial != 0

@@ -19,6 +19,7 @@ FAMILIES = (
     "convolutions",
     "vectors",  # matrix-vector products
     "stencils",
+    "barriers",  # of the whole grid
     "gathers",  # loads through computed indices: dedispersion, polygons
 )
 
@@ -45,6 +46,7 @@ class Case:
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
     `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
     `overhead_us` is what the published time has besides: it is subtracted from it.
+    `turns`: the published time is that of one of so many turns of the published launch.
     `group` names rows that are compared by their ratios to each other alone; `ladder` those that are steps, each one's
     cycles beside the next one's.
     """
@@ -60,6 +62,7 @@ class Case:
     work: float = 0
     period: bool = False
     overhead_us: float = 0
+    turns: int = 1
     group: str = ""
     ladder: str = ""
 

@@ -40,4 +40,4 @@ def published_cycles(case: Case) -> float:
     if row.unit == "cycles":
         return row.value
     seconds = case.work / (row.value * RATES[row.unit]) if row.unit in RATES else row.value * SECONDS[row.unit]
-    return (seconds - case.overhead_us * 1e-6) * row.clock_mhz * 1e6
+    return (seconds - case.overhead_us * 1e-6) * row.clock_mhz * 1e6 * case.turns

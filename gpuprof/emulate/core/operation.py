@@ -42,6 +42,7 @@ class Env:
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
     # atomic operations of memory that all blocks see, whose results are wanted
     takes: set[int] = field(default_factory=set)
+    polls: frozenset[int] = frozenset()  # the loads of loops that wait for other warps (isa/spin_loops)
     # Accesses to memory leave out the lanes that a listener refuses.
     refuses: bool = False
 

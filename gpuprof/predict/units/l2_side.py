@@ -4,6 +4,7 @@ atomic units.
 
 import numpy as np
 
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS
 from gpuprof.predict.units.caches import SECTOR_NBYTES, Traffic
 from gpuprof.predict.units.lsu import ATOMICS, GLOBAL
@@ -33,7 +34,8 @@ def atomic(work: Work) -> np.ndarray:
     cycles = np.maximum(np.outer(passes, chips["atomic_sector_cycles"]), executed.conflicts[of, None] * turns)
     swaps = np.array([[op.number in COMPARE_AND_SWAPS] for op in ops], bool).reshape(-1, 1)
     cycles *= np.where(swaps, chips["cas_passes"], 1)
-    return cycles.sum(0) / np.minimum(chips["l2_slices"], work.counters.atomic_lines) / work.counters.warps
+    pieces = np.maximum(work.counters.atomic_lines * LINE_NBYTES / chips["l2_interleave_nbytes"], 1)
+    return cycles.sum(0) / np.minimum(chips["l2_slices"], pieces) / work.counters.warps
 
 
 def is_atomic(work: Work) -> np.ndarray:

@@ -171,7 +171,7 @@ def _store(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 def _self(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
     reasons = waits.reason[of][:, None]
     cycles = np.where(reasons == REASON["barrier"], work.chips["barrier_cycles"], 0)
-    cycles = np.where(reasons == REASON["membar"], work.chips["membar_cycles"], cycles)
+    cycles = np.where(reasons == REASON["membar"], work.chips["membar_l2_cycles"], cycles)
     cycles = np.where(reasons == REASON["wait"], work.chips["control_cycles"], cycles)
     cycles = np.where(reasons == REASON["branch_resolving"], work.chips["exit_cycles"], cycles)
     return moved(waits, of, cycles, False)
@@ -197,7 +197,7 @@ MODELS: dict[str, Callable] = {
     "store": _store,
     "self": _self,
     "barrier": _nothing,  # see _share_barriers
-    **dict.fromkeys(("queue", "scheduler", "grid"), _nothing),
+    **dict.fromkeys(("queue", "scheduler", "grid", "signal"), _nothing),
     **dict.fromkeys(("arrival", "copy", "product"), _as_recorded),
 }
 LEVELS = ("l1", "l2", "l2_far", "dram", "pending")

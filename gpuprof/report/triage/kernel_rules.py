@@ -21,6 +21,7 @@ from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
+from gpuprof.report.triage.waiting_rules import SIGNAL_SHARE, grid_barrier
 
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50
@@ -169,6 +170,7 @@ RULES = (
          "so many."),
     _own(asynchronous_copies, f"More than {percent0(ASYNCHRONOUS_SHARE)} of the cycles wait for copies that were "
          "started earlier."),
+    _own(grid_barrier, f"More than {percent0(SIGNAL_SHARE)} of the stalled cycles wait in a loop for other blocks."),
     *(Rule(rule.name, partial(advised, rule), rule.text) for rule in advice.RULES),
     _own(occupancy, f"Less than {percent0(MIN_OCCUPANCY)} of the warp slots can be, or were, filled."),
     _own(issue_slots, f"Schedulers that issue in less than {percent0(LOW_ISSUE)}, or more than {percent0(HIGH_ISSUE)}, "

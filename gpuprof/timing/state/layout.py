@@ -106,6 +106,9 @@ INSTRUCTION = np.dtype(
         ("again", "i4"),  # cycles to the warp's next issue to the same port, at least
         ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
+        ("polls", "i4"),  # 1: the load of a loop that waits for other warps
+        ("signals", "i4"),  # 1: it may end such a loop
+        ("invalidates", "i4"),  # 1: what other SMs have written is seen after it, so the L1 is emptied
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
         ("barrier_threads", "i4"),  # 0: the whole block
@@ -166,6 +169,9 @@ WARP = np.dtype(
         ("stores_gone", "i8"),  # all are on their way
         ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
         ("line", "i8"),  # instruction line it fetched last
+        ("poll_first", "i8"),  # addresses of the sectors that it polls, 0 none
+        ("poll_end", "i8"),
+        ("poll_next", "i8"),  # when it asks for them next
         ("groups", "i8"),  # of copies it has committed
         ("products", "i8"),  # groups of multiplications it has committed
     ],
@@ -217,6 +223,7 @@ SM = np.dtype(
         ("returned", "i8"),  # last cycle in which something that its L1 missed comes back
         ("cluster_tick", "i8"),  # of its port to the shared memory of others
         ("l1_use", "i8"),
+        ("l1_epoch", "i8"),  # fences that have emptied its L1
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
         ("stores", "i8"),  # of these, passed to the load/store unit
@@ -377,6 +384,9 @@ DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=
 
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
+SIGNAL, POLL = 1, 2
+# Signals of a sector to a grid: how many, and the last of them as a cause.
+SIGNALS = np.dtype([("key", "i8"), ("count", "i8"), ("cause", "i8")])
 REQUEST = np.dtype(
     [
         ("arrival", "i8"),
@@ -392,6 +402,7 @@ REQUEST = np.dtype(
         ("kind", "i1"),
         ("sectors", "i1"),
         ("level", "i1"),  # where it was served, a kind of cause
+        ("watch", "i1"),  # SIGNAL or POLL of a waiting loop, or 0
     ],
     align=True,
 )
@@ -511,6 +522,8 @@ COUNTERS = (
     "written_back",  # the tick in which a channel took the line that was evicted last
     "n_loads",
     "n_blocked",
+    "n_pollers",
+    "n_signals",  # sectors that have had any
     "n_samples",
     "n_counted",  # rows of counters
     "n_stall_rows",  # taken of the table of stalls
@@ -542,6 +555,8 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "poll_cycles",  # of a waiting loop, from a load's value to the next load
+    "l2_interleave_bits",  # of a line's number, that do not select its slice
     "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "partial_request_ticks",  # of a slice, for a store that writes in part
@@ -592,6 +607,7 @@ BATCH_NUMBERS = (
     "blame_room",  # and with this many rows of causes
     "blame_mask",  # of the hash
     "lookahead_nbytes",  # of steps, that a warp may run in a quantum
+    "signal_mask",  # of the hash
     "n_registers",
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications

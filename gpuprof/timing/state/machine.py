@@ -45,6 +45,7 @@ from gpuprof.timing.state.static_program import StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
+SIGNAL_ROWS = 1 << 16
 ROW_ROOM = 1 << 14  # rows of blocks, or of warps, between two calls
 
 
@@ -222,10 +223,17 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         landed=of_sms("landed", (slots, N_MBARRIERS), np.int64),
         lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
         blocked=scratch("blocked", (warps,), np.int64),
+        poller=scratch("poller", (warps,), np.int64),
+        signal=np.zeros(n_signal_rows(program), layout.SIGNALS),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
         activity=scratch("activity", (len(grids) * bins_of(len(grids)), N_ACTIVITIES), layout.ACTIVITY),
         **new_stall_rows(len(program.inst)),
     )
+
+
+def n_signal_rows(program: StaticProgram) -> int:
+    """Places for sectors that signals go to, if any loop of the program waits for signals: a power of two."""
+    return SIGNAL_ROWS if program.inst["polls"].any() else 1
 
 
 def new_partitions(chip: Chip) -> np.ndarray:
@@ -359,6 +367,9 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "copy_sets": copy_sets(chip),
         "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
         "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        # a compare, and the branch that it decides
+        "poll_cycles": chip.latency["alu"] + chip.guard_cycles + chip.branch_cycles,
+        "l2_interleave_bits": page_bits(chip.l2_interleave_nbytes),
         "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
@@ -425,6 +436,7 @@ def machine_record(
         "activity_bins": bins_of(len(occupancies)),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "l1_lines": most_l1_lines(chip, occupancies),
+        "signal_mask": n_signal_rows(program) - 1,
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,

@@ -39,6 +39,7 @@ from gpuprof.timing.state.layout import (
     PORT,
     PRESENCE,
     REQUEST,
+    SIGNALS,
     SM,
     TRANSLATION,
     UNIT_ACCESS,
@@ -97,6 +98,8 @@ class Core(NamedTuple):
     landed: Annotated[np.ndarray, Table(WORD, "n_mbarriers")]  # by block slot: when the last of these phases ended
     lander: Annotated[np.ndarray, Table(WORD, "n_mbarriers")]  # by block slot: its cause
     blocked: Annotated[np.ndarray, Table(WORD)]  # warps that wait for the quantum's requests
+    poller: Annotated[np.ndarray, Table(WORD)]  # warps that poll
+    signal: Annotated[np.ndarray, Table(SIGNALS)]  # by hash
     ledger: Annotated[np.ndarray, Table(WORD, "n_reasons")]  # by instruction of the batch: each grid has its own
     activity: Annotated[np.ndarray, Table(ACTIVITY, "n_activities")]  # by grid and bin: bins_of(grids) bins each
     # by instruction: its row of `stalls` (see stall_tables)

@@ -20,6 +20,7 @@ from gpuprof.isa.program import Function, basic_block_starts, first_uniform_word
 from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.isa.spin_loops import is_signal, polling_loads
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
 from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slot_interval
@@ -165,6 +166,7 @@ BYPASS_L1 = frozenset(("cg", "cv"))
 # Loads that must see what other multiprocessors write: the L1 is not coherent, so the L2 answers them. Within a block
 # it need not.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
+ACQUIRING = frozenset(("acquire", "acq_rel", "sc"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +209,7 @@ def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
+    polls = polling_loads(code)
     from_banks = register_reads(decoded, frozenset(starts.tolist()), first_uniform_words(functions, len(code)))
     inst = np.zeros(len(code), INSTRUCTION)
     dep: list[int] = []
@@ -218,6 +221,7 @@ def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip
         row["first_dep"], row["n_deps"], row["n_writes"] = len(dep), len(read) + len(written), len(written)
         dep += read + written
         _fill(row, instruction, chip)
+        row["polls"], row["signals"] = index in polls, len(polls) > 0 and is_signal(instruction)
         row["even"], row["odd"], row["even_left"], row["odd_left"] = from_banks[index]
         if index in parts:
             _fill_multiplication(row, form_of(instruction.op), len(parts[index]))
@@ -297,7 +301,7 @@ def atomic_cycles(op: Opcode, chip: Chip) -> float:
 
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
-    row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
+    row["kind"] = _fence_kind(instruction) if op.kind == "fence" else _kind(op)
     row["kind"] = LAUNCH if op.kind == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
     row["kind"] = SLOW_PATH if slow_path_of(instruction) else row["kind"]
     row["operation"] = _operation(op)
@@ -335,6 +339,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
+    row["invalidates"] = _invalidates(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
     if op.kind in ("copy_wait", "matrix_wait"):
         row["newest"] = min(instruction.imm, N_GROUPS - 1 if op.kind == "copy_wait" else N_GROUPS - 2)
@@ -363,6 +368,25 @@ def _bypasses_l1(instruction: Instruction) -> bool:
         for name in ("cache", "sem", "scope")
     )
     return cache in BYPASS_L1 or (order in STRONG and scope != "cta")
+
+
+def _invalidates(instruction: Instruction) -> bool:
+    """ptxas has CCTL.IVALL behind fences and acquiring accesses that are not only the block's, from sm_75 to sm_120;
+    a release has none.
+    """
+    op = instruction.op
+    order, scope = (unpack_name(instruction.mods, name) if name in op.fields else "" for name in ("sem", "scope"))
+    if scope == "cta":
+        return False
+    if op.kind == "fence":
+        return order != "release"
+    return op.space in ("global", "generic") and order in ACQUIRING
+
+
+def _fence_kind(instruction: Instruction) -> int:
+    """A fence of a block does not wait for the L2: the block's threads are on one SM. An acquire waits for no store."""
+    scope, order = (unpack_name(instruction.mods, name) for name in ("scope", "sem"))
+    return FENCE if scope == "cta" or order == "acquire" else MEMBAR
 
 
 def _kind(op: Opcode) -> int:

@@ -160,6 +160,7 @@ sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arr
 stall_row_at, activity_at = _rows("stall_row"), _rows("activity")
 blame_at, blame_latest_at, blame_bucket_at = _rows("blame"), _rows("blame_latest"), _rows("blame_bucket")
 maker_at, second_maker_at, cause_at = _rows("maker"), _rows("second_maker"), _rows("cause")
+poller_at, signal_at = _rows("poller"), _rows("signal")
 queued_at, lander_at = _rows("queued"), _rows("lander")
 l1_queue_at, mio_queue_at = _rows("l1_queue"), _rows("mio_queue")
 begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")

@@ -27,8 +27,8 @@ from gpuprof.timing.state.table_rows import (
     unit_access_at,
     unit_traffic_at,
 )
-from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, touch
-from gpuprof.timing.units.set_associative import fold_bits, n_sectors
+from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, slice_of, touch
+from gpuprof.timing.units.set_associative import n_sectors
 
 
 @call_njit
@@ -98,7 +98,7 @@ def answered(machine, access, tick):
 @inline_njit
 def take_slice(machine, request, tick):
     """The tick in which a request's slice takes it."""
-    number = fold_bits(request.line) % machine.l2_slices
+    number = slice_of(machine, request.line)
     n = n_sectors(request.sectors)
     begun = max(tick, slice_tick_at(machine, number).value)
     ticks = partial_ticks(machine, n, request.missing) if request.missing else n * machine.slice_ticks
@@ -109,4 +109,4 @@ def take_slice(machine, request, tick):
 @inline_njit
 def home_of(machine, request):
     """The half of the L2 that a request's line lies in."""
-    return fold_bits(request.line) % machine.l2_slices * 2 // machine.l2_slices
+    return slice_of(machine, request.line) * 2 // machine.l2_slices

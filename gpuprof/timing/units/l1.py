@@ -1,5 +1,8 @@
 """The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one
 request per line.
+
+Fences empty it (CCTL.IVALL). A tag has, above the line's number, the count of fences so far, so lines of earlier ones
+are not found, and are those used longest ago. What was on its way then still serves the loads that wait for it.
 """
 
 import numpy as np
@@ -15,6 +18,7 @@ from gpuprof.timing.state.layout import (
     READ,
     SECTOR_NBYTES,
     SECTOR_NUMBER_NBYTES,
+    SIGNAL,
     TOKEN,
 )
 from gpuprof.timing.state.table_rows import (
@@ -35,6 +39,7 @@ from gpuprof.timing.state.table_rows import (
 from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest
 
 L1, PENDING = INDEX["l1"], INDEX["pending"]
+EPOCH_SHIFT, EPOCHS = 44, 1 << 18  # lines are those of 48-bit addresses and less
 
 
 @call_njit
@@ -52,6 +57,7 @@ def request(machine, sm, arrival, line, sectors, kind, target, detail):
     r.sm = sm
     r.grid = machine.grid
     r.missing = 0
+    r.watch = 0
     machine.n_requests = index + 1
     if kind != MERGE:
         expect(
@@ -96,10 +102,10 @@ def line_mask(machine, first, end):
     """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next
     ones begin.
     """
-    line = word_at(first, 0).value >> 2
+    line = (word_at(first, 0).value & SECTOR_MASK) >> 2
     mask = 0
     k = first
-    while k < end and word_at(k, 0).value >> 2 == line:
+    while k < end and (word_at(k, 0).value & SECTOR_MASK) >> 2 == line:
         mask |= 1 << (word_at(k, 0).value & 3)
         k += SECTOR_NUMBER_NBYTES
     return line, mask, k
@@ -133,6 +139,7 @@ def send(machine, warp, inst, record, first, count, start, kind, target, cause):
         r = request_at(machine, request(machine, sm, start, line, mask, kind, target, detail))
         r.missing = missing
         r.slot = cause
+        r.watch = SIGNAL if inst.signals and record.lanes == 1 and count == 1 else 0
 
 
 @call_njit
@@ -188,7 +195,7 @@ def expect_load(machine, sm, first):
     """A load will look up the line of the sector at address `first`, its first: there is time until it has been through
     the load/store unit.
     """
-    line = word_at(first, 0).value >> 2
+    line = (word_at(first, 0).value & SECTOR_MASK) >> 2
     base = sm * machine.l1_lines + fold_bits(line) % sm_at(machine, sm).l1_sets * machine.l1_ways
     expect(machine.l1_tag_table, machine.l1_use_table, machine.l1_line_table, base, machine.l1_ways)
 
@@ -200,10 +207,11 @@ def look_up(machine, sm, line, mask, start, index):
     """
     s = sm_at(machine, sm)
     base = sm * machine.l1_lines + fold_bits(line) % s.l1_sets * machine.l1_ways
-    way = find(machine.l1_tag_table, base, machine.l1_ways, line)
+    name = line + (s.l1_epoch << EPOCH_SHIFT)
+    way = find(machine.l1_tag_table, base, machine.l1_ways, name)
     if way < 0:
         way = oldest(machine.l1_use_table, base, machine.l1_ways)
-        l1_tag_at(machine, way).value = line + 1
+        l1_tag_at(machine, way).value = name + 1
         l1_line_at(machine, way).valid = 0
         l1_line_at(machine, way).pending = 0
         l1_line_at(machine, way).pending_until = 0
@@ -229,3 +237,24 @@ def look_up(machine, sm, line, mask, start, index):
         entry.pending |= missing
         entry.pending_until = TOKEN
     return arrives
+
+
+@call_njit
+def invalidate(machine, sm):
+    """Empties an SM's L1, all of it at once."""
+    s = sm_at(machine, sm)
+    s.l1_epoch += 1
+    if s.l1_epoch == EPOCHS:
+        s.l1_epoch = 0
+        empty(machine, sm)
+
+
+@call_njit
+def empty(machine, sm):
+    """Empties an SM's L1 line by line."""
+    for way in range(sm * machine.l1_lines, (sm + 1) * machine.l1_lines):
+        l1_tag_at(machine, way).value = 0
+        l1_use_at(machine, way).value = 0
+        l1_line_at(machine, way).valid = 0
+        l1_line_at(machine, way).pending = 0
+        l1_line_at(machine, way).pending_until = 0

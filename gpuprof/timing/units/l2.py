@@ -8,7 +8,7 @@ lies in the near or the far half of the chip; each half has copies of what it re
 from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, READ, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, POLL, READ, SIGNAL, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
@@ -27,6 +27,7 @@ from gpuprof.timing.state.table_rows import (
 from gpuprof.timing.units.dram import read, write
 from gpuprof.timing.units.events import count_l2_misses
 from gpuprof.timing.units.per_block import asker_of
+from gpuprof.timing.units.polls import count_signal, polled
 from gpuprof.timing.units.set_associative import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.tlb import translated
 
@@ -55,7 +56,11 @@ def serve(machine, index):
         block = block_at(machine, machine.asker)
         block.l2_requests += 1
         block.l2_request_cycles += r.done - r.arrival
-    if r.target >= 0:
+    if r.watch == SIGNAL:
+        count_signal(machine, r)
+    if r.watch == POLL:
+        polled(machine, r)
+    elif r.target >= 0:
         load = load_at(machine, r.target)
         if r.done > load.done or (r.done == load.done and r.level > load.level):
             load.done = r.done
@@ -102,8 +107,7 @@ def reach_slice(machine, request):
     # A late translation delays only this request: what it has reserved stays reserved (docs/model/memory.md, Address
     # translation).
     late = max(0, translated(machine, request) - (tick >> TICK_BITS))
-    hashed = fold_bits(request.line)
-    number = hashed % machine.l2_slices
+    number = slice_of(machine, request.line)
     tick = max(tick, slice_tick_at(machine, number).value)
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
@@ -133,6 +137,12 @@ def reach_slice(machine, request):
         request.level = ATOMIC
         return done + (ticks >> TICK_BITS) + machine.atomic_extra_cycles
     return done
+
+
+@inline_njit
+def slice_of(machine, line):
+    """The number of a line's slice: neighbouring lines share one (docs/model/memory.md, L2)."""
+    return fold_bits(line >> machine.l2_interleave_bits) % machine.l2_slices
 
 
 @inline_njit
@@ -279,7 +289,7 @@ def evict(machine, index, tick):
         partial = entry.dirty & ~entry.valid
         if partial and not machine.dram_masks_writes:
             read(machine, line, n_sectors(partial), tick)
-            slice_tick_at(machine, fold_bits(line) % machine.l2_slices).value += machine.fill_ticks
+            slice_tick_at(machine, slice_of(machine, line)).value += machine.fill_ticks
             partial = 0
         write(machine, line, n_sectors(entry.dirty), tick, partial != 0)
     entry.valid = 0

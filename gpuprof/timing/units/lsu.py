@@ -63,8 +63,9 @@ from gpuprof.timing.units.async_copies import add_to_group, open_group
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
 from gpuprof.timing.units.instruction_fetch import constant_line
-from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
+from gpuprof.timing.units.l1 import expect_load, invalidate, line_mask, load, request, send
 from gpuprof.timing.units.mbarrier import end_phases, wait
+from gpuprof.timing.units.polls import poll
 from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import write_class, write_results
 from gpuprof.timing.units.set_associative import n_sectors
@@ -337,7 +338,11 @@ def global_memory(machine, warp, inst, record, first, cycle):
     conflict = CONFLICT * scattered(inst, record)
     start = enter_l1(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)
     here = conflict | w.pc
-    if inst.operation == LOAD:
+    if inst.invalidates:  # an acquire
+        invalidate(machine, part_at(machine, w.partition).sm)
+    if inst.polls and n and poll(machine, warp, first, n, start):
+        write_results(machine, warp, inst, start, UNIT | w.pc)
+    elif inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * machine.l1_wavefront_cycles
         index = machine.n_loads
         done = load(machine, warp, inst, first, n, start, done, -1, conflict)

@@ -41,6 +41,7 @@ from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
 from gpuprof.timing.units.cause_ledger import itself
 from gpuprof.timing.units.events import count_issue
+from gpuprof.timing.units.l1 import invalidate
 from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
@@ -88,6 +89,8 @@ def wake_warp(machine, warp, cycle):
         if w.hold_reason == WAIT or w.hold_reason == BRANCHING:
             leave(machine, warp, cycle)
             return
+        if w.hold_reason == MEMBAR_REASON and inst_at(machine, w.pc).invalidates:
+            invalidate(machine, part_at(machine, w.partition).sm)
     if w.state == HOLDING or w.state == STARTING:
         if next_instruction(machine, warp, cycle) == 0:
             finish(machine, warp, cycle)
@@ -206,7 +209,8 @@ def issue(machine, partition, slot, follows, cycle):
         wait_for_dependencies(machine, wi, earliest)
     else:
         execute(machine, wi, inst, cycle)
-        if inst.kind not in HOLDS and next_instruction(machine, wi, earliest) == 0:
+        polls = inst.polls and w.state == HOLDING
+        if inst.kind not in HOLDS and not polls and next_instruction(machine, wi, earliest) == 0:
             finish(machine, wi, cycle + 1)
     if machine.trigger:
         count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
@@ -269,7 +273,7 @@ def execute(machine, warp, inst, cycle):  # noqa: C901  # compiled: arrays, and 
             machine,
             warp,
             MEMBAR_REASON,
-            cycle + machine.membar_cycles,
+            cycle + machine.membar_l2_cycles,
             stores_done(machine, warp),
             warp_at(machine, warp).last_store,
         )

@@ -9,7 +9,8 @@ settled while an SM is empty, and stays while it has blocks.
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import NEVER
 from gpuprof.timing.state.machine import sets_of_l1
-from gpuprof.timing.state.table_rows import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
+from gpuprof.timing.state.table_rows import block_at, grid_at, presence_at, sm_at
+from gpuprof.timing.units.l1 import empty
 
 sets = inline_njit(sets_of_l1)
 
@@ -134,12 +135,7 @@ def divide(machine, sm):
     """
     s = sm_at(machine, sm)
     if s.l1_use:
-        for way in range(sm * machine.l1_lines, (sm + 1) * machine.l1_lines):
-            l1_tag_at(machine, way).value = 0
-            l1_use_at(machine, way).value = 0
-            l1_line_at(machine, way).valid = 0
-            l1_line_at(machine, way).pending = 0
-            l1_line_at(machine, way).pending_until = 0
+        empty(machine, sm)
     if s.blocks == 0:
         s.carve_out = machine.carve_out
         s.l1_sets = sets(machine.l1_nbytes, machine.l1_shared_pool, s.carve_out, machine.l1_ways)

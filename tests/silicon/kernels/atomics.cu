@@ -41,3 +41,41 @@ __global__ void histogram_by_blocks(unsigned *in, unsigned *bins, unsigned n, un
     for (unsigned bin = threadIdx.x; bin < count; bin += blockDim.x)
         atomicAdd(&bins[bin], own[bin]);
 }
+
+// 256 bins of bytes.
+__global__ void bytes_in_global(const unsigned char *in, unsigned *bins, unsigned n)
+{
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&bins[in[i]], 1u);
+}
+
+__global__ void bytes_in_shared(const unsigned char *in, unsigned *bins, unsigned n)
+{
+    __shared__ unsigned own[256];
+    for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x)
+        own[bin] = 0;
+    __syncthreads();
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&own[in[i]], 1u);
+    __syncthreads();
+    for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x)
+        atomicAdd(&bins[bin], own[bin]);
+}
+
+__device__ unsigned long long mixed(unsigned long long x)
+{
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
+    return x ^ x >> 33;
+}
+
+// Two bits a key, in 64-bit words anywhere in the filter.
+__global__ void insert_keys(unsigned long long *filter, unsigned words, unsigned n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        unsigned long long first = mixed(i), second = mixed(first);
+        atomicOr(&filter[(first >> 32) * words >> 32], 1ULL << (first & 63));
+        atomicOr(&filter[(second >> 32) * words >> 32], 1ULL << (second & 63));
+    }
+}
