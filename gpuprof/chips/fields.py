@@ -121,6 +121,9 @@ FIELDS = (
         "time of a slice for a store that writes sectors in part, beyond those of the sectors"),
     Field("l2_partial_sector_cycles", "float", "cycles per sector", 0, 64,
         "time of a slice to read, change and write back a sector that a store writes in part"),
+    Field("l2_join_lines", "int", "lines", 1, 256,
+        "lines of a slice to which it joins stores that write sectors in part, before it reads, changes and writes"
+        " back what they have left out"),
     Field("l2_fill_cycles", "float", "cycles", 0, 64,
         "time of a slice to evict a line of whose sectors the DRAM gives what stores have left out"),
     Field("l2_fetch_nbytes", "int", "bytes", 32, 128,
@@ -169,6 +172,8 @@ FIELDS = (
     Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
     Field("dram_row_open_ns", "float", "ns", 0, 1000,
         "closing a row and opening another; an access to an open row saves this (tRP + tRCD)"),
+    Field("dram_posted_sectors", "int", "sectors per channel", 1, 1 << 20,
+        "sectors that wait for a channel and for which no warp waits, before the L2's slices wait for room"),
     Field("dram_turn_ns", "float", "ns", 0, 1000,
         "a channel's bus turns from reading to writing and back, once for each 64 sectors written among reads"),
     # Launch.

@@ -281,6 +281,8 @@ class Gpu:
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
         self.written, self.read_since = Counter(), set()  # by channel, since its bus turned
         self.banks, self.copies = {}, {}
+        self.posted = Counter()  # by channel: when all is done that no warp waits for
+        self.joined = {}  # by slice: line -> the words that stores have written, by sector
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
         self.polls = polling_loads(code)
@@ -1327,16 +1329,20 @@ class Gpu:
         time = max(time, self.slices[number])
         busy = r.busy if r.kind == "atomic" else self.busy_in_slice(r)
         self.slices[number] = time + busy
-        r.result.gone = math.floor(time) + chip.store_drain_cycles
+        self.taken = math.floor(time)
+        if r.kind == "write":
+            longest = in_ticks(chip.l2_partial_request_cycles) + 4 * in_ticks(chip.l2_partial_sector_cycles)
+            r.sm.lsu = max(r.sm.lsu, time - QUEUE * longest)
         late += self.further(r.sm.number)
         home = number * 2 // chip.l2_slices
         latency = self.answer_cycles(r, home)
         way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
         arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
+        r.result.gone = self.taken + chip.store_drain_cycles
         if r.kind == "read" and r.sm.half == home and arrives > math.floor(time):
             latency = chip.l2_near_cycles  # the DRAM brings it to the SM's own half
         if r.kind == "write":
-            return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
+            return self.taken + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
         r.result.level = "l2" if latency == chip.l2_near_cycles else "l2_far"
         if arrives > math.floor(time) + latency:
@@ -1352,11 +1358,25 @@ class Gpu:
 
     def busy_in_slice(self, r):
         """How long a read or a write takes its slice."""
-        chip, n = self.chip, r.sectors.bit_count()
-        in_part = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
-        busy = (n - in_part) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
-        if in_part:
-            busy += in_ticks(chip.l2_partial_request_cycles) + in_part * in_ticks(chip.l2_partial_sector_cycles)
+        busy = r.sectors.bit_count() * in_ticks(32 / self.chip.l2_slice_nbytes_per_cycle)
+        return busy + self.join(r) if r.missing else busy
+
+    def join(self, r):
+        """A store writes sectors in part: how long its slice takes for the line whose place among the joined ones it
+        takes.
+        """
+        chip, busy = self.chip, 0
+        joined = self.joined.setdefault(self.slice_of(r.line), OrderedDict())
+        if r.line not in joined:
+            if len(joined) == chip.l2_join_lines:
+                _, first = joined.popitem(last=False)
+                in_part = sum(words != 0xFF for words in first.values())
+                sector = in_ticks(chip.l2_partial_sector_cycles) - in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+                busy = (in_part > 0) * in_ticks(chip.l2_partial_request_cycles) + in_part * max(0, sector)
+            joined[r.line] = Counter()
+        for place in range(4):
+            if r.sectors >> place & 1:
+                joined[r.line][place] |= 0xFF & ~(r.missing >> 8 * place)
         return busy
 
     def further(self, sm):
@@ -1415,16 +1435,19 @@ class Gpu:
 
     def touch_l2(self, r, n, time, way):
         def write_back(line, entry):
+            nonlocal time
             if entry.dirty:
                 partial = entry.dirty & ~entry.valid
                 if partial and not self.chip.dram_masks_writes:
                     self.dram(line, partial.bit_count(), time)
+                    self.post(line, partial.bit_count() * self.sector_time(), time)
                     self.slices[self.slice_of(line)] += in_ticks(self.chip.l2_fill_cycles)
                     self.count_for_grid("dram_read_sectors", partial.bit_count())
                     partial = 0
                 masked = partial != 0
                 self.written_back = self.dram(line, entry.dirty.bit_count(), time, masked, writes=True)
                 self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
+                time = self.wait_for_dram(r.line, time, self.room)
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
         before = entry.pending_until or 0
@@ -1442,6 +1465,8 @@ class Gpu:
             fetched = sum(group for group in groups if group & missing) & ~entry.valid
             self.count_for_grid("dram_read_sectors", fetched.bit_count())
             arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)) + way)
+            if r.kind == "atomic":
+                self.wait_for_dram(r.line, time, self.post(r.line, fetched.bit_count() * self.sector_time(), time))
             entry.pending_until = max(before, arrives)
             entry.valid |= fetched
         for place in range(4):
@@ -1453,19 +1478,43 @@ class Gpu:
             entry.dirty |= r.sectors
         return arrives
 
-    def dram(self, line, n, time, masked=False, writes=False):
+    def wait_for_dram(self, line, time, room):
+        """A line's slice has to wait for room in a channel's queue; returns when it goes on."""
+        if room > time:
+            self.slices[self.slice_of(line)] += room - time
+            self.taken = math.floor(room)
+        return max(time, room)
+
+    def channel_of(self, line):
+        near = line * 128 // self.chip.dram_interleave_nbytes  # lines of one channel
+        return (near * 0x9E3779B1 >> 16 & 0xFFFF) % self.chip.dram_channels
+
+    def sector_time(self):
         chip = self.chip
-        near = line * 128 // chip.dram_interleave_nbytes  # lines of one channel
-        channel = (near * 0x9E3779B1 >> 16 & 0xFFFF) % chip.dram_channels
-        time = max(time, self.channels[channel])
-        sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
-        self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
+        return in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+
+    def post(self, line, busy, time):
+        """When the queue of a channel has room for the access that was the last one, for which no warp waits."""
+        chip, channel = self.chip, self.channel_of(line)
+        row_cycle = in_ticks(chip.dram_row_cycle_ns * chip.clock_mhz / 1000)
+        of_row = math.floor(row_cycle / TICK / chip.dram_banks) * TICK if self.opens_row else 0
+        self.posted[channel] = max(self.posted[channel], time) + max(busy, of_row)
+        return self.posted[channel] - chip.dram_posted_sectors * self.sector_time()
+
+    def dram(self, line, n, time, masked=False, writes=False):
+        chip, channel, sector = self.chip, self.channel_of(line), self.sector_time()
+        asked, time = time, max(time, self.channels[channel])
+        busy = n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
         if writes:
-            self.channels[channel] += self.turn(channel, n)
-        else:
+            busy += self.turn(channel, n)
+        self.channels[channel] = time + busy
+        if not writes:
             self.read_since.add(channel)
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
-        return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
+        there = max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
+        if writes:
+            self.room = self.post(line, busy, asked)
+        return there
 
     def turn(self, channel, n):
         """The time to turn a channel's bus for a write, which happens once a full queue of sectors."""
@@ -1484,7 +1533,8 @@ class Gpu:
         number = line // (self.chip.dram_row_nbytes // 128 * self.chip.dram_channels)  # a row holds whole lines
         bank = self.banks.setdefault((channel, hashed(number) % self.chip.dram_banks), {})  # number -> [opened, used]
         newest = max((opened for opened, _ in bank.values()), default=-math.inf)
-        if number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue):
+        self.opens_row = number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue)
+        if self.opens_row:
             if number not in bank and len(bank) == 4:
                 del bank[min(bank, key=lambda known: bank[known][0])]
             bank[number] = [

@@ -1,5 +1,6 @@
 """Stores that write sectors in part: what they cost a slice of the L2, and what the DRAM reads and writes for them."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,21 @@ def chip_of(folder: Path, text: str):
 
 
 def slice_is_free(chip, accesses) -> float:
-    """The cycle from which the slice of line 0 is free again after the stores of one warp."""
+    """The cycle from which the slice of line 0 is free again after the stores of one warp, all to lines of that
+    slice.
+    """
     machine = power_on(chip)
     run(chip, [*[STORE] * len(accesses), make("EXIT")], [warp([0], accesses)], machine=machine)
     return int(machine.slice_tick[fold_bits.py_func(0) % chip.l2_slices]) / TICKS
+
+
+def lines_of_slice(chip):
+    return (line for line in itertools.count() if fold_bits.py_func(line) % chip.l2_slices == 0)
+
+
+def on_line(line, sectors, left_out):
+    """A store to sectors of a line, counted from its first."""
+    return access([4 * line + s for s in sectors], missing={4 * line + s: words for s, words in left_out.items()})
 
 
 @pytest.mark.parametrize("sectors, left_out, cycles", [
@@ -44,11 +56,33 @@ def slice_is_free(chip, accesses) -> float:
     ([0, 1, 2, 3], {3: 0x80}, 2.8 + 1.7 + 3 * 32 / 48),
 ])  # fmt: skip
 def test_a_sector_written_in_part_is_read_changed_and_written(tmp_path, sectors, left_out, cycles):
-    """Stores to one line follow each other as fast as its slice, or the address unit, takes them."""
-    chip = chip_of(tmp_path, FILLS)
-    one = access(sectors, missing=left_out)
-    few, many = (slice_is_free(chip, [one] * n) for n in (64, 128))
+    """Stores to a line each follow each other as fast as its slice, or the address unit, takes them."""
+    chip = chip_of(tmp_path, FILLS.replace("16384", "1048576"))
+    stores = [on_line(line, sectors, left_out) for line in itertools.islice(lines_of_slice(chip), 128)]
+    few, many = (slice_is_free(chip, stores[:n]) for n in (64, 128))
     assert (many - few) / 64 == pytest.approx(max(cycles, chip.address_cycles), abs=0.1)
+
+
+@pytest.mark.parametrize("what, left_out, between, cycles", [
+    ("two halves make four whole sectors", (0xF0, 0x0F), 0, 2 * 4 * 32 / 48),
+    ("the same half twice leaves them in part", (0xF0, 0xF0), 0, 2.8 + 4 * 1.7 + 4 * 32 / 48),
+    ("15 lines of the slice may come between the halves", (0xF0, 0x0F), 15, 2 * 4 * 32 / 48),
+    ("16 may not", (0xF0, 0x0F), 16, 2 * (2.8 + 4 * 1.7)),
+])  # fmt: skip
+def test_stores_to_a_line_are_joined(tmp_path, what, left_out, between, cycles):
+    """Cycles of the slice for a line that two instructions store to. The second one's come in groups of `between` + 1
+    lines after the first one's.
+    """
+    chip = chip_of(tmp_path, FILLS.replace("16384", "1048576"))
+    assert chip.l2_join_lines == 16
+    lines = [*itertools.islice(lines_of_slice(chip), -(-64 // (between + 1)) * (between + 1))]
+    stores = []
+    for first in range(0, len(lines), between + 1):
+        for words in left_out:
+            stores += [on_line(line, range(4), dict.fromkeys(range(4), words)) for line in lines[first:][: between + 1]]
+    half = len(stores) // 2
+    few, many = (slice_is_free(chip, stores[:n]) for n in (half, 2 * half))
+    assert (many - few) / (len(lines) / 2) == pytest.approx(max(cycles, 2 * chip.address_cycles), abs=0.1)
 
 
 @pytest.mark.parametrize("what, text, left_out, read, written", [

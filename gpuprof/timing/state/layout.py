@@ -373,6 +373,9 @@ L2_LINE = np.dtype(
 # entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 
+# A line to which stores have written words, not all of its sectors whole: `line` is its number plus one, 0: none.
+JOINED = np.dtype([("line", "i8"), ("words", "u4"), ("sectors", "u4")], align=True)
+
 # A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
 # has it, or had it.
 TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8"), ("used", "i8")], align=True)
@@ -520,6 +523,7 @@ COUNTERS = (
     "n_bulk",  # of these, of bulk copies
     "taken",  # the cycle in which a slice took the request served last
     "written_back",  # the tick in which a channel took the line that was evicted last
+    "opens_row",  # 1: the last access to the DRAM had to open its row
     "n_loads",
     "n_blocked",
     "n_pollers",
@@ -559,8 +563,9 @@ DERIVED_NUMBERS = (
     "l2_interleave_bits",  # of a line's number, that do not select its slice
     "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
-    "partial_request_ticks",  # of a slice, for a store that writes in part
-    "partial_sector_ticks",
+    "slice_queue_ticks",  # what a full queue of stores takes a slice, at most
+    "partial_request_ticks",  # of a slice, for a line that stores have written in part
+    "partial_sector_ticks",  # and each such sector, beyond its transfer
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches
     "atomic_sector_ticks",
@@ -570,9 +575,11 @@ DERIVED_NUMBERS = (
     "dram_interleave_bits",  # of a line's number, that do not select its channel
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
+    "dram_row_turn_ticks",  # from one row that a channel opens to the next, when all its banks take turns
     "dram_hit_ticks",  # load to use, of a row that is open
     "dram_miss_ticks",  # and from the tick on in which it opens
     "dram_queue_ticks",  # what a full queue takes
+    "dram_posted_ticks",  # what the sectors take that may wait while no warp does
     "dram_turn_ticks",
     "distributor_ticks",
 )

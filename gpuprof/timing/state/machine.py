@@ -103,7 +103,10 @@ class Machine:
     l2_uses: int
     slice_tick: np.ndarray
     channel_tick: np.ndarray
+    slice_join: np.ndarray  # layout.JOINED (slices, l2_join_lines)
+    slice_joins: np.ndarray
     channel_turn: np.ndarray
+    channel_posted: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
 
 
@@ -132,6 +135,9 @@ def power_on(chip: Chip) -> Machine:
         np.zeros((chip.sms, layout.TLB_HINTS), np.int32),
         np.zeros(chip.l2_tlb_entries, layout.TRANSLATION),
         0,
+        np.zeros(chip.l2_slices, np.int64),
+        np.zeros(chip.dram_channels, np.int64),
+        np.zeros((chip.l2_slices, chip.l2_join_lines), layout.JOINED),
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
         np.zeros(chip.dram_channels, np.int64),
@@ -279,7 +285,10 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_tlb=machine.l2_tlb,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
+        slice_join=machine.slice_join,
+        slice_joins=machine.slice_joins,
         channel_turn=machine.channel_turn,
+        channel_posted=machine.channel_posted,
         dram_row=machine.dram_row,
         # the one after the last is of units that belong to no SM
         request=scratch("request", (requests + 1,), layout.REQUEST),
@@ -372,8 +381,12 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "l2_interleave_bits": page_bits(chip.l2_interleave_nbytes),
         "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
+        "slice_queue_ticks": layout.QUEUE
+        * (round(chip.l2_partial_request_cycles * TICKS) + 4 * round(chip.l2_partial_sector_cycles * TICKS)),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
-        "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
+        "partial_sector_ticks": max(
+            0, round(chip.l2_partial_sector_cycles * TICKS) - sector_ticks(chip.l2_slice_nbytes_per_cycle)
+        ),
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
@@ -383,9 +396,11 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "dram_interleave_bits": page_bits(chip.dram_interleave_nbytes),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
         "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
+        "dram_row_turn_ticks": ns_ticks(chip, chip.dram_row_cycle_ns) // chip.dram_banks,
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),
         "dram_miss_ticks": chip.dram_cycles * TICKS,
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
+        "dram_posted_ticks": chip.dram_posted_sectors * sector_ticks(dram_nbytes_per_cycle),
         "dram_turn_ticks": ns_ticks(chip, chip.dram_turn_ns),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
         "n_classes": layout.N_CLASSES,

@@ -29,6 +29,7 @@ from gpuprof.timing.state.layout import (
     GRID,
     INSTRUCTION,
     ITEM,
+    JOINED,
     L1_LINE,
     L2_LINE,
     LANE,
@@ -132,8 +133,11 @@ class Memory(NamedTuple):
     l2_tlb: Annotated[np.ndarray, Table(TRANSLATION)]
     slice_tick: Annotated[np.ndarray, Table(WORD)]
     channel_tick: Annotated[np.ndarray, Table(WORD)]
+    slice_join: Annotated[np.ndarray, Table(JOINED, "l2_join_lines")]  # by slice
+    slice_joins: Annotated[np.ndarray, Table(WORD)]  # by slice: lines that had a place in it so far
     # by channel: sectors written since the bus turned, times two; 1: others were read
     channel_turn: Annotated[np.ndarray, Table(WORD)]
+    channel_posted: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick in which all that no warp waits for is done
     dram_row: Annotated[np.ndarray, Table(DRAM_ROW, "n_open_rows")]  # by bank of all channels
     request: Annotated[np.ndarray, Table(REQUEST)]
     load: Annotated[np.ndarray, Table(LOAD_RECORD)]

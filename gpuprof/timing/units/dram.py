@@ -5,11 +5,22 @@ others wait until their bank may open another, `dram_row_cycle_ns` after the las
 and back, `dram_turn_ns`, once for each QUEUE sectors written. Controllers hold requests back and
 serve those to one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still
 counts as open when another one is, up to OPEN_ROWS of them.
+
+Loads wait for their data, so there are never more of them than their warps can have in flight. No warp waits for what is
+written back, nor for what stores and reductions fetch: the L2 waits instead when a channel has `dram_posted_sectors` of
+these (`posted`).
 """
 
 from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
-from gpuprof.timing.state.table_rows import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
+from gpuprof.timing.state.table_rows import (
+    block_at,
+    channel_posted_at,
+    channel_tick_at,
+    channel_turn_at,
+    dram_row_at,
+    grid_at,
+)
 from gpuprof.timing.units.set_associative import fold_bits
 
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
@@ -63,7 +74,9 @@ def open_row(machine, channel, line, tick):
     # FR-FCFS: requests of one row count as one visit while they come within the time of a full queue (docs/model.md,
     # DRAM). Between two rows that a bank opens there is at least a row cycle (tRC).
     opened = dram_row_at(machine, bank, newest).opened
+    machine.opens_row = 0
     if match < 0 or (match != newest and tick - dram_row_at(machine, bank, match).used > machine.dram_queue_ticks):
+        machine.opens_row = 1
         match = oldest if match < 0 else match
         dram_row_at(machine, bank, match).number = number
         dram_row_at(machine, bank, match).opened = max(tick, opened + machine.dram_row_cycle_ticks)
@@ -83,9 +96,22 @@ def read(machine, line, sectors, tick):
 
 @inline_njit
 def write(machine, line, sectors, tick, masked):
-    """`masked`: some bytes are left out, and the masks take time on the bus."""
+    """The tick in which there is room for what is written. `masked`: some bytes are left out, and the
+    masks take time on the bus.
+    """
     grid_at(machine, machine.grid).dram_write_sectors += sectors
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_write_sectors += sectors
     ticks = turned(machine, line, sectors) + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks
     machine.written_back = transfer(machine, line, ticks, tick) - machine.dram_miss_ticks
+    return posted(machine, line, ticks, tick)
+
+
+@inline_njit
+def posted(machine, line, ticks, tick):
+    """The tick in which a channel has room for the last access to the DRAM, for which no warp waits. It takes
+    `ticks` on the bus, or the time in which a bank can open a row, as all of them take turns.
+    """
+    done = channel_posted_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
+    done.value = max(done.value, tick) + max(ticks, machine.opens_row * machine.dram_row_turn_ticks)
+    return done.value - machine.dram_posted_ticks

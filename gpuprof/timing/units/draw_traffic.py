@@ -27,7 +27,7 @@ from gpuprof.timing.state.table_rows import (
     unit_access_at,
     unit_traffic_at,
 )
-from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, slice_of, touch
+from gpuprof.timing.units.l2 import answer_cycles, joined_ticks, slice_of, touch
 from gpuprof.timing.units.set_associative import n_sectors
 
 
@@ -101,7 +101,7 @@ def take_slice(machine, request, tick):
     number = slice_of(machine, request.line)
     n = n_sectors(request.sectors)
     begun = max(tick, slice_tick_at(machine, number).value)
-    ticks = partial_ticks(machine, n, request.missing) if request.missing else n * machine.slice_ticks
+    ticks = joined_ticks(machine, number, request, n) if request.missing else n * machine.slice_ticks
     slice_tick_at(machine, number).value = begun + ticks
     return begun
 

@@ -3,6 +3,9 @@
 Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice
 and, when it misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and
 lies in the near or the far half of the chip; each half has copies of what it reads.
+
+A slice that must evict a line waits until the DRAM has room for it, and all that comes after that waits with it. Once
+the queue in front of a slice is full, an SM's load/store unit waits to pass on a store.
 """
 
 from gpuprof.isa.causes import INDEX
@@ -20,11 +23,13 @@ from gpuprof.timing.state.table_rows import (
     load_at,
     miss_free_at,
     request_at,
+    slice_join_at,
+    slice_joins_at,
     slice_tick_at,
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.dram import read, write
+from gpuprof.timing.units.dram import posted, read, write
 from gpuprof.timing.units.events import count_l2_misses
 from gpuprof.timing.units.per_block import asker_of
 from gpuprof.timing.units.polls import count_signal, polled
@@ -113,16 +118,18 @@ def reach_slice(machine, request):
     if request.kind == ATOMIC_REQUEST:
         ticks = request.place
     elif request.missing:
-        ticks = partial_ticks(machine, n, request.missing)
+        ticks = joined_ticks(machine, number, request, n)
     slice_tick_at(machine, number).value = tick + ticks
     home = number * 2 // machine.l2_slices
     latency = answer_cycles(machine, request, s.half, home)
     cycle = tick >> TICK_BITS
     machine.taken = cycle
+    if request.kind == WRITE:
+        s.lsu_tick = max(s.lsu_tick, tick - machine.slice_queue_ticks)
     late += further(request.sm, machine.l2_spread_cycles)
     if request.kind == WRITE:
         touch(machine, request, n, tick, 0)
-        return cycle + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
+        return machine.taken + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
     # A half's channels are its own, so a miss of the other half goes as much further as a hit of it.
     way = machine.l2_way_cycles if s.half != home else -machine.l2_way_cycles
     done = touch(machine, request, n, tick, way)
@@ -154,15 +161,36 @@ def further(sm, spread):
 
 
 @call_njit
-def partial_ticks(machine, count, missing):
-    """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: these are read, changed
-    and written back (docs/model/memory.md, L2).
+def joined_ticks(machine, number, request, count):
+    """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: their transfer, and what
+    the line needs whose place it takes. Stores to one line that come one after another are joined (docs/model/memory.md,
+    L2).
     """
+    ticks = count * machine.slice_ticks
+    words = ~request.missing & spread(request.sectors)
+    for place in range(machine.l2_join_lines):
+        entry = slice_join_at(machine, number, place)
+        if entry.line == request.line + 1:
+            entry.words |= words
+            entry.sectors |= request.sectors
+            return ticks
+    joins = slice_joins_at(machine, number)
+    entry = slice_join_at(machine, number, joins.value % machine.l2_join_lines)
+    joins.value += 1
+    ticks += changed_ticks(machine, entry)
+    entry.line = request.line + 1
+    entry.words = words
+    entry.sectors = request.sectors
+    return ticks
+
+
+@inline_njit
+def changed_ticks(machine, entry):
+    """Ticks to read, change and write back those sectors of a line that joined stores have written in part."""
     partial = 0
     for k in range(4):
-        partial += (missing >> 8 * k & 0xFF) != 0
-    complete = (count - partial) * machine.slice_ticks
-    return complete + machine.partial_request_ticks + partial * machine.partial_sector_ticks
+        partial += (entry.sectors >> k & 1) != 0 and (entry.words >> 8 * k & 0xFF) != 0xFF
+    return (partial > 0) * machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
 @call_njit
@@ -216,7 +244,7 @@ def touch(machine, request, count, tick, way):
     index = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
     if index < 0:
         index = oldest(machine.l2_use_table, base, machine.l2_ways)
-        evict(machine, index, tick)
+        tick = hold(machine, request.line, tick, evict(machine, index, tick))
         l2_tag_at(machine, index).value = request.line + 1
     machine.l2_uses += 1
     l2_use_at(machine, index).value = machine.l2_uses
@@ -238,6 +266,8 @@ def touch(machine, request, count, tick, way):
             count_l2_misses(machine, request, n_sectors(missing))
         fetched = fetched_with(machine, missing) & ~entry.valid
         arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)
+        if request.kind != READ:
+            hold(machine, request.line, tick, posted(machine, request.line, n_sectors(fetched) * machine.dram_ticks, tick))
         entry.pending_until = max(entry.pending_until, arrives)
         entry.valid |= fetched
     if request.kind != READ:
@@ -246,6 +276,16 @@ def touch(machine, request, count, tick, way):
         sectors = complete_sectors(entry, sectors, request.missing)
     entry.valid |= sectors
     return arrives
+
+
+@inline_njit
+def hold(machine, line, tick, room):
+    """The tick in which the slice of a line goes on that waits from `tick` on for the DRAM to have room."""
+    if room <= tick:
+        return tick
+    slice_tick_at(machine, slice_of(machine, line)).value += room - tick
+    machine.taken = room >> TICK_BITS
+    return room
 
 
 @inline_njit
@@ -281,18 +321,21 @@ def spread(sectors):
 @inline_njit
 def evict(machine, index, tick):
     """Frees a place; sectors that were written, in part or wholly, go to the DRAM. One that writes no single bytes
-    gives first what stores have left out.
+    gives first what stores have left out. Returns the tick in which the DRAM has room for it.
     """
+    room = tick
     entry = l2_line_at(machine, index)
     if entry.dirty:
         line = l2_tag_at(machine, index).value - 1
         partial = entry.dirty & ~entry.valid
         if partial and not machine.dram_masks_writes:
             read(machine, line, n_sectors(partial), tick)
+            posted(machine, line, n_sectors(partial) * machine.dram_ticks, tick)
             slice_tick_at(machine, slice_of(machine, line)).value += machine.fill_ticks
             partial = 0
-        write(machine, line, n_sectors(entry.dirty), tick, partial != 0)
+        room = write(machine, line, n_sectors(entry.dirty), tick, partial != 0)
     entry.valid = 0
     entry.dirty = 0
     entry.words = 0
     entry.pending_until = 0
+    return room
