@@ -52,7 +52,7 @@ FOUR = (20, 24, 28, 32)
         # of which the warp waits one for its own pipe.
         ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, 36 + FOUR[k % 4]) for k in range(16)], 1 + 14),
         # Three pairs are three words of each bank: 3 cycles for each DFMA, where the pipe would take two.
-        ("h100", [dfma(k, 20, 24 + 2 * (k % 2), 28 + 2 * (k % 2)) for k in range(16)], 1 + 14),
+        ("h100", [dfma(k, 20 + 2 * (k % 2), 24 + 2 * (k % 2), 28 + 2 * (k % 2)) for k in range(16)], 1 + 14),
         # The reuse cache has one pair of three.
         ("h100", [dfma(k, 20, 24, 28 + 2 * (k % 2)) for k in range(16)], 0),
     ],

@@ -2,8 +2,10 @@
 per SM.
 
 The instruction caches are direct-mapped by line number. The cycle in which a line is in the L0 is stored with a bit
-below it: 1 when the L1 did not have it. A lookup also requests the lines after it (the stream buffer), so that straight code misses once. A
-miss of the L1 is answered by the L2 after a fixed time; it does not compete with data.
+below it: 1 when the L1 did not have it. A lookup also requests the lines after it (the stream buffer), so that straight
+code misses once. A miss of the L1 is answered by the L2 after a fixed time; it does not compete with data.
+
+The constant caches are set-associative; of each set the line that was used longest ago makes room.
 """
 
 import numpy as np
