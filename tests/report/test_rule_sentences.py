@@ -63,6 +63,15 @@ SAYS: dict[str, Made] = {
             f"UPDATE ledger SET cycles = 60000 WHERE pc = {LOAD} AND reason = {WAITS}",
         ),
     ),
+    "repeated_work": Made(
+        "samples/transpose.cu:14 ",
+        "The 32 lanes of a warp load the same words and store to one place in transpose.cu:14: all 128 threads of x "
+        "compute the same. Give each thread a result of its own, or launch one thread for each result.",
+        (
+            f"UPDATE counters SET l2_sectors_global = inst_executed, l2_sectors_global_ideal = inst_executed "
+            f"WHERE pc IN ({LOAD}, {STORE})",
+        ),
+    ),
     "uncoalesced": Made(
         "samples/transpose.cu:14 long_scoreboard",
         "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal. Let "
