@@ -72,12 +72,22 @@ FIELDS = (
     Field("prefetch_lines", "int", "lines", 0, 32, "stream buffer: lines fetched ahead of the last one used"),
     # Tensor pipe.
     Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "share that mma.sync reaches; wgmma reaches all"),
+    Field("f32_sum_share", "float", "of the tensor pipe's rate", 0.05, 1,
+        "share that products of f16 and of f8 reach where their sums are f32"),
+    # The fp64 unit that partitions share.
+    Field("fp64_queue_depth", "int", "per partition", 1, 64,
+        "instructions that wait for an fp64 unit that the partitions share; not used where each has its own"),
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
-    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache, a hit in the next one"),
+    Field("constant_ways", "int", "ways", 1, 64, "associativity of the constant cache"),
+    Field("constant_miss_cycles", "int", "cycles", 1, 2000,
+        "an operand that misses the constant cache, a hit in the next one"),
+    Field("constant_load_miss_cycles", "int", "cycles", 1, 2000, "the same of a load of constants"),
     Field("constant_l15_lines", "int", "lines per SM", 1, 65536, "the second-level constant cache"),
+    Field("constant_l15_ways", "int", "ways", 1, 64, "associativity of that cache"),
     Field("constant_l15_line_nbytes", "int", "bytes", 64, 1024, "a line of that cache"),
-    Field("constant_cold_cycles", "int", "cycles", 1, 5000, "miss in both"),
+    Field("constant_cold_cycles", "int", "cycles", 1, 5000, "a parameter that misses both"),
+    Field("constant_segment_cycles", "int", "cycles", 1, 5000, "a word of constant memory that misses both"),
     # Memory instructions.
     Field("mio_gap_cycles", "int", "cycles", 1, 64, "from a memory instruction to the warp's next one, at least"),
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the address unit"),

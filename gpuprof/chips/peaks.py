@@ -55,8 +55,9 @@ def _vector(name: str, label: str, pipe: str, n_elements: int, text: str) -> Res
 
 
 def _tensor(elements: str) -> Resource:
-    def per_cycle(sms: float, partitions: float, products: float) -> float:
-        return FUSED * sms * partitions * products
+    def per_cycle(sms: float, partitions: float, products: float, fp64_lanes: float = 1) -> float:
+        # A unit of doubles that the partitions share does their matrix products, too.
+        return FUSED * sms * partitions * (products if fp64_lanes >= 1 else min(products, fp64_lanes))
 
     is_float = not elements.startswith(("s", "b"))
     of = {"f16": "f16 and bf16", "f8": "e4m3 and e5m2", "s8": "s8 and u8", "s4": "s4 and u4"}.get(elements, elements)
@@ -65,7 +66,7 @@ def _tensor(elements: str) -> Resource:
         f"tensor {elements}",
         f"tensor {elements} rate",
         "GFLOP/s" if is_float else "GOP/s",
-        ("sms", "partitions", f"tensor.{elements}"),
+        ("sms", "partitions", f"tensor.{elements}", *(("lanes.fp64",) if elements == "f64" else ())),
         per_cycle,
         f"Operations of matrix multiplications of {of}, two for each product that is done. The peak is the tensor "
         "pipe's rate for dense matrices.",

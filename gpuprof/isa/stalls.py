@@ -37,7 +37,8 @@ REASONS = (
            "Use fewer, wider shared-memory accesses; mix in other arithmetic."),
     Reason("lg_throttle", "stall_lg", "The queue for local and global memory instructions is full.",
            "Use fewer, wider accesses; avoid register spills to local memory."),
-    Reason("tex_throttle", "stall_tex", "The texture queue is full.", "Issue fewer texture fetches at once."),
+    Reason("tex_throttle", "stall_tex", "The queue of textures, or of an f64 unit that partitions share, is full.",
+           "Issue fewer texture fetches at once; use f32 instead of f64 where it suffices."),
     Reason("math_pipe_throttle", "stall_math", "The execution pipe the instruction needs is busy.",
            "The pipe is the limit: use another pipe, another type, or fewer such instructions."),
     Reason("dispatch_stall", "stall_dispatch", "The dispatcher holds the warp back.", "Usually rare; nothing "

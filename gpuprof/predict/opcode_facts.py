@@ -45,7 +45,10 @@ def _fill(facts: Facts, index: int, on: np.ndarray, op: Opcode, chips: Numbers) 
     on_pipe = -(-op.slots // slot_interval(op))
     wide = op.latency == "conversion" and any(type.endswith("64") for type in op.types)
     if op.pipe == "tensor":
-        facts.busy["tensor"][index, on] = on_pipe * _products(op, chips, on)
+        # As in the timing model, doubles take a unit that the partitions share, where there is one.
+        shared = (op.latency == "tensor64") & (chips["lanes.fp64"][on] < 1)
+        facts.busy["tensor"][index, on] = np.where(shared, 0, on_pipe * _products(op, chips, on))
+        facts.busy["fp64"][index, on] = np.where(shared, form_of(op).products / chips["lanes.fp64"][on], 0)
     elif op.pipe in PIPES:
         lanes = chips[f"lanes.{LANES_OF_LATENCY.get(op.latency, op.pipe)}"][on]
         cycles = on_pipe * chips["warp_lanes"][on] * (2 if "f32x2" in op.types else 1)
@@ -57,4 +60,5 @@ def _fill(facts: Facts, index: int, on: np.ndarray, op: Opcode, chips: Numbers) 
 def _products(op: Opcode, chips: Numbers, on: np.ndarray) -> np.ndarray:
     form = form_of(op)
     share = chips["mma_share"][on] if not form.wgmma and form.unit in GROUP_UNITS else 1
-    return form.products / (chips[f"tensor.{form.unit}"][on] * share)
+    sums = chips["f32_sum_share"][on] if form.sums_in_f32 else 1
+    return form.products / (chips[f"tensor.{form.unit}"][on] * share * sums)

@@ -18,6 +18,7 @@ USUAL_CAUSES: dict[str, tuple[str, ...]] = {
         "Shared-memory loads with bank conflicts: lanes of a warp that want different words of one bank.",
         "Square roots, sines and other special functions, or type conversions, in a short loop.",
         "Warp shuffles whose result is used at once.",
+        "Double precision on a chip with few f64 lanes, whose results come through a queue.",
     ),
     "barrier": (
         "Some warps of the block have more to do before the barrier than others.",
@@ -34,7 +35,11 @@ USUAL_CAUSES: dict[str, tuple[str, ...]] = {
         "Register spills, which are loads and stores to local memory.",
         "Many narrow accesses where one wide one would do.",
     ),
-    "tex_throttle": ("Many texture or surface fetches in a row.",),
+    "tex_throttle": (
+        "Many texture or surface fetches in a row.",
+        "Double precision on a chip with few f64 lanes (GeForce parts and T4 have 2 an SM): a queue like that of "
+        "textures is in front of them.",
+    ),
     "math_pipe_throttle": (
         "All warps want one pipe in the same phase: double precision, or integer multiplication.",
         "Special functions, of which a multiprocessor does an eighth as many per cycle as additions.",

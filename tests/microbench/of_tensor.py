@@ -27,8 +27,9 @@ def ldmatrix(stride: int) -> Measure:
 
 LATENCY = by_generation("P", None, None, 24, 24, 24, 24, 24, 20)
 RATES: dict[str, Published] = {
-    "f16": on("W", a100=1024, rtx3090=512, rtx4090=(512, "L"), hopper=(1290, "L")),
-    "bf16": on("W", a100=1024, rtx3090=512, rtx4090=(512, "L"), hopper=(1290, "L")),
+    # with sums in f32
+    "f16": on("W", a100=1024, rtx3090=256, rtx4090=256, hopper=(1290, "L")),
+    "bf16": on("W", a100=1024, rtx3090=256, rtx4090=256, hopper=(1290, "L")),
     "tf32": on("W", a100=512, rtx3090=128, rtx4090=128),
     "s8": on("W", a100=2048, rtx3090=1024, rtx4090=1024),
     "f64": on("W", a100=64, hopper=128),

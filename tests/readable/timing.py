@@ -17,7 +17,7 @@ from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.slow_paths import slow_path_of
-from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.isa.special import CONSTANTS_AT, LAUNCH_SERVICE
 from gpuprof.isa.spin_loops import is_signal, polling_loads
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
@@ -171,6 +171,7 @@ class Partition:
         self.l1_queue, self.mio_queue = [], []  # when each access to global memory so far, and each other, was served
         self.last = None  # what it issued last
         self.address_free = 0
+        self.fp64_queue = []  # when each instruction so far for a shared fp64 unit was served
         self.bank_free = [0, 0]  # from when on the banks of even and odd registers have nothing to read
         self.register_free = 0  # from when on the register file takes the next instruction
         self.holder = None  # what held it up last
@@ -191,6 +192,7 @@ class Multiprocessor:
         self.lsu = Fraction(0)
         self.lsu_occupant = self.constant_occupant = None
         self.constant_free = 0
+        self.fp64 = Fraction(0)  # from when on the fp64 unit that the partitions share takes the next one
         self.link = self.cluster_port = Fraction(0)
         self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
@@ -424,7 +426,7 @@ class Gpu:
     def schedule(self, sm, partition, t):
         for unit in range(self.chip.dispatch_units):
             ready = [k for k, w in enumerate(partition.lanes) if w and self.can_issue(partition, w, t)]
-            waits = [k for k in ready if self.port_name(partition.lanes[k]) == "lsu"]
+            waits = [k for k in ready if self.in_order(partition.lanes[k])]
             if partition.current in ready and (unit or partition.current not in waits):
                 lane = partition.current
             elif ready and unit == 0:
@@ -434,9 +436,14 @@ class Gpu:
             follows, partition.current = partition.current == lane, lane
             self.issue(sm, partition, lane, partition.lanes[lane], follows, t)
 
+    def in_order(self, warp):
+        """Queues of memory and of a shared fp64 unit take the warp that has waited for longest."""
+        name = self.port_name(warp)
+        return name == "lsu" or (name == "fp64" and self.chip.lanes["fp64"] < 1)
+
     @staticmethod
     def pick(partition, waits, others):
-        """The lane that goes first, of those whose next instruction is one of memory and of the others."""
+        """The lane that goes first, of those whose next instruction goes to a queue and of the others."""
         lanes = partition.lanes
         first = min(waits, key=lambda k: (lanes[k].ready_from(), -lanes[k].age), default=None)
         best = max(others, key=lambda k: (lanes[k].ready_from(), lanes[k].age), default=None)
@@ -451,9 +458,15 @@ class Gpu:
         """Cycles in which the pipe takes nothing else."""
         if name == "tensor":
             form = FORMS[op.name]
+            slower = self.chip.f32_sum_share if form.unit in ("f16", "f8") and "f32" in (form.c, form.d) else 1
             return form.products / (
-                self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
+                self.chip.tensor[form.unit]
+                * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
+                * slower
             )
+        if self.shares_fp64(op):
+            work = FORMS[op.name].products if op.name in FORMS else 32
+            return work / Fraction(self.chip.lanes["fp64"] * self.chip.partitions)
         passes = 2 if op.name in ("FADD2", "FMUL2", "FFMA2") else 1
         return 32 * passes / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
@@ -485,7 +498,8 @@ class Gpu:
         """Each bank reads a word a cycle. What an operand's place read for the instruction before, it has."""
         instruction = self.instructions[warp.pc]
         words = set()
-        if instruction.op.pipe in ("alu", "fma", "half") and instruction.op.slots == 1:
+        pipes = ("alu", "fma", "half") if self.chip.lanes["fp64"] < 1 else ("alu", "fma", "half", "fp64")
+        if instruction.op.pipe in pipes and instruction.op.slots == 1:
             for place in "abce":
                 for operand in reads(instruction):
                     if operand.file != "P" and operand.index == getattr(instruction, place):
@@ -514,7 +528,11 @@ class Gpu:
         name = self.port_name(warp)
         port = partition.port(name)
         partition.last = Cause("scheduler", warp.pc, False, warp)
-        if name not in ("lsu", "none"):
+        served = t
+        if name == "fp64" and self.shares_fp64(op):
+            served = self.enter_fp64(sm, partition, op, t)
+            port.occupant = Cause("pipe", warp.pc, False, warp)
+        elif name not in ("lsu", "none"):
             port.time = max(port.time, t) + in_ticks(self.occupied(op, name))
             port.free = math.floor(port.time)
             port.occupant = Cause("pipe", warp.pc, False, warp)
@@ -530,13 +548,24 @@ class Gpu:
             return
         self.asking, self.grid = (warp, warp.pc), self.grid_of(warp)
         misses = self.counts["l1_sectors"] - self.counts["l1_hits"]
-        self.execute(sm, partition, warp, t)
+        self.execute(sm, partition, warp, t, served)
         self.cells.count(sm, "l1_miss", self.counts["l1_sectors"] - self.counts["l1_hits"] - misses, t, warp)
         if warp.state != "holding":
             self.proceed(sm, partition, lane, warp, warp.earliest)
         self.cells.issued(sm, warp, instruction, True, lanes, t)
 
-    def execute(self, sm, partition, warp, t):  # noqa: C901  # a case for each kind of instruction
+    def enter_fp64(self, sm, partition, op, t):
+        """The unit serves the four queues in the order of issue. An instruction leaves its queue when it is served."""
+        sm.fp64 = max(sm.fp64, Fraction(t))
+        served = math.ceil(sm.fp64)
+        sm.fp64 += in_ticks(self.occupied(op, "fp64"))
+        partition.fp64_queue.append(served)
+        depth = self.chip.fp64_queue_depth
+        oldest = partition.fp64_queue[-depth] if len(partition.fp64_queue) >= depth else 0
+        partition.port("fp64").free = max(t + 1, oldest)
+        return served
+
+    def execute(self, sm, partition, warp, t, served):  # noqa: C901  # a case for each kind of instruction
         instruction = self.instructions[warp.pc]
         op, chip = instruction.op, self.chip
         if op.semantics == "mbar_wait":
@@ -553,9 +582,9 @@ class Gpu:
             start = self.enter(sm, partition, warp, t, Fraction(1))
             self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "unit")
         else:
-            scored = op.latency in (*LONG, *SHORT) or (op.latency == "fp64" and self.shares_fp64(op))
+            scored = op.latency in (*LONG, *SHORT) or self.shares_fp64(op)
             kind = "unit" if scored else "result"
-            self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
+            self.write(warp, instruction, served + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
             self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
@@ -593,7 +622,7 @@ class Gpu:
 
     def write(self, warp, instruction, result, cause, reason=""):
         op = instruction.op
-        short = op.latency in SHORT or (op.latency == "fp64" and self.shares_fp64(op))
+        short = op.latency in SHORT or self.shares_fp64(op)
         reason = reason or ("long_scoreboard" if op.latency in LONG else "short_scoreboard" if short else "wait")
         if not isinstance(result, Pending):
             result = Pending(result)
@@ -803,19 +832,38 @@ class Gpu:
         return partition.l0[place][1:]
 
     def constant(self, sm, warp, line, t, of):
-        """Each grid has constants of its own."""
-        place, whose = (of, line % self.chip.constant_lines), (self.grid_of(warp), line)
-        if sm.constants.get(place, (-1, 0))[0] != whose:
-            sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
-        return sm.constants[place][1]
+        """Each grid has constants of its own. The launch brings its parameters; constant memory is farther away."""
+        chip, loads = self.chip, of == "loads"
+        cold = chip.constant_segment_cycles if loads or 64 * line >= CONSTANTS_AT else chip.constant_cold_cycles
+        hit = t + (chip.constant_load_miss_cycles if loads else chip.constant_miss_cycles)
+        lines, whose = chip.constant_lines, (self.grid_of(warp), line)
+        cache = self.ways(sm.constants, (of, line % max(1, lines // chip.constant_ways)))
+        if not self.use(cache, whose, min(chip.constant_ways, lines)):
+            cache[whose] = self.constant_l15(sm, warp, line, t, hit, t + cold)
+        return cache[whose]
 
-    def constant_l15(self, sm, warp, line, t):
-        """What the constant cache lacks comes from the one behind it, or from the L2."""
-        line = 64 * line // self.chip.constant_l15_line_nbytes
-        place, whose = (line ^ line >> 5) % self.chip.constant_l15_lines, (self.grid_of(warp), line)
-        if sm.constants_l15.get(place, (-1, 0))[0] != whose:
-            sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
-        return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
+    def constant_l15(self, sm, warp, line, t, hit, cold):
+        """What the constant cache lacks comes from the one behind it, or from beyond."""
+        line, lines = 64 * line // self.chip.constant_l15_line_nbytes, self.chip.constant_l15_lines
+        ways, whose = self.chip.constant_l15_ways, (self.grid_of(warp), line)
+        cache = self.ways(sm.constants_l15, (line ^ line >> 5) % max(1, lines // ways))
+        if not self.use(cache, whose, min(ways, lines)):
+            cache[whose] = cold
+        return max(hit, cache[whose])
+
+    @staticmethod
+    def ways(sets, place):
+        return sets.setdefault(place, OrderedDict())
+
+    @staticmethod
+    def use(cache, whose, ways):
+        """Whether a set has it; if not, the one used longest ago makes room."""
+        if whose in cache:
+            cache.move_to_end(whose)
+            return True
+        if len(cache) == ways:
+            cache.popitem(last=False)
+        return False
 
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------

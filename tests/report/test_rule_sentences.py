@@ -27,6 +27,15 @@ ONE_OF_EACH_LINE = ", ".join(str(BASE + 16 * index) for index in (0, 3, 6, 7, 14
 WAITS = INDEX["long_scoreboard"]
 
 SAYS: dict[str, Made] = {
+    "f64_unit": Made(
+        "samples/transpose.cu:13 tex_throttle",
+        "57% of the cycles wait for the f64 unit, most of them in transpose.cu:13. Use f32 where it suffices, or "
+        "compute less in f64.",
+        (
+            f"UPDATE instructions SET opcode = 'DFMA', text = 'DFMA D1, D2, D3, D1' WHERE pc = {LOAD}",
+            f"INSERT INTO ledger SELECT launch, {LOAD}, {INDEX['tex_throttle']}, 120000 FROM launches",
+        ),
+    ),
     "target_line": Made(
         "samples/transpose.cu:14 lg_throttle",
         "transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle. The queue for "
@@ -52,6 +61,15 @@ SAYS: dict[str, Made] = {
         (
             f"UPDATE instructions SET opcode = 'CP.ASYNC.WAIT', text = 'CP.ASYNC.WAIT 1' WHERE pc = {LOAD}",
             f"UPDATE ledger SET cycles = 60000 WHERE pc = {LOAD} AND reason = {WAITS}",
+        ),
+    ),
+    "repeated_work": Made(
+        "samples/transpose.cu:14 ",
+        "The 32 lanes of a warp load the same words and store to one place in transpose.cu:14: all 128 threads of x "
+        "compute the same. Give each thread a result of its own, or launch one thread for each result.",
+        (
+            f"UPDATE counters SET l2_sectors_global = inst_executed, l2_sectors_global_ideal = inst_executed "
+            f"WHERE pc IN ({LOAD}, {STORE})",
         ),
     ),
     "uncoalesced": Made(

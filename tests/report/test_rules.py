@@ -3,10 +3,13 @@
 import sqlite3
 from dataclasses import replace
 
+from gpuprof.chips import load_chip
+from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.counts import Counters
 from gpuprof.isa.stalls import INDEX
-from gpuprof.report.model import ZEROS
+from gpuprof.report.model import ZEROS, ChipFacts
 from gpuprof.report.queries import read_report
+from gpuprof.report.triage.f64_rules import unit_of
 from gpuprof.report.triage.kernel_rules import findings
 from tests.support.report_database import make_database
 
@@ -56,6 +59,13 @@ def test_asynchronous_copies(tmp_path):
     assert (finding.line, finding.explain) == (13, "long_scoreboard")
     instructions[15] = replace(instructions[15], opcode="LDG.32")
     assert "asynchronous_copies" not in told(report, replace(kernel, instructions=tuple(instructions)))
+
+
+def test_the_f64_unit_of_a_chip():
+    chip = load_chip("t4")
+    assert unit_of(ChipFacts("t4")) == "the f64 unit"
+    facts = ChipFacts("t4", sms=chip.sms, peaks=peaks_of(chip.describe()))
+    assert unit_of(facts) == "the f64 unit: 2 lanes an SM on this chip"
 
 
 def test_issue_and_occupancy_limits(tmp_path):

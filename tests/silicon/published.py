@@ -9,7 +9,7 @@ from tests.silicon.case import Case
 
 PATH = Path(__file__).parent / "published.csv"
 SECONDS = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-RATES = {"GFLOP/s": 1e9, "TFLOP/s": 1e12, "GB/s": 1e9}
+RATES = {"GFLOP/s": 1e9, "TFLOP/s": 1e12, "GOP/s": 1e9, "TOP/s": 1e12, "GB/s": 1e9}
 TRUST = ("high", "medium-high", "medium", "ratios only", "low")
 TRUSTED = ("high", "medium-high", "medium")
 

@@ -27,7 +27,8 @@ from tests.timing.test_timing import random_kernel
 
 VARIED = (
     "warp_slots", "max_blocks", "dispatch_units", "branch_cycles", "barrier_cycles", "l0i_lines", "l1i_lines",
-    "l0i_miss_cycles", "constant_lines", "constant_l15_lines", "constant_l15_line_nbytes", "constant_cold_cycles",
+    "l0i_miss_cycles", "constant_lines", "constant_ways", "constant_l15_lines", "constant_l15_ways",
+    "constant_l15_line_nbytes", "constant_cold_cycles", "constant_segment_cycles", "fp64_queue_depth",
     "instruction_line_nbytes", "queue_depth", "queue_hold_cycles", "address_cycles", "lsu_cycles", "tag_pass_cycles",
     "tag_lookup_cycles",
     "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_near_cycles", "l2_store_cycles",

@@ -15,6 +15,10 @@ def ffma(dst, a, b, c):
     return make("FFMA", dst=dst, a=a, b=b, c=c)
 
 
+def dfma(dst, a, b, c):
+    return make("DFMA", dst=dst, a=a, b=b, c=c)
+
+
 def held(name, code, n_warps=1):
     """Cycles of dispatch_stall in all, of warps of one partition."""
     timing, _ = run(load_chip(name), code, [warp([0])] * n_warps, warps_per_block=1)
@@ -47,6 +51,10 @@ FOUR = (20, 24, 28, 32)
         # Three words of one bank take three: the second holds the third up for one cycle, then each the next for two,
         # of which the warp waits one for its own pipe.
         ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, 36 + FOUR[k % 4]) for k in range(16)], 1 + 14),
+        # Three pairs are three words of each bank: 3 cycles for each DFMA, where the pipe would take two.
+        ("h100", [dfma(k, 20 + 2 * (k % 2), 24 + 2 * (k % 2), 28 + 2 * (k % 2)) for k in range(16)], 1 + 14),
+        # The reuse cache has one pair of three.
+        ("h100", [dfma(k, 20, 24, 28 + 2 * (k % 2)) for k in range(16)], 0),
     ],
 )
 def test_a_bank_reads_a_word_a_cycle(chip, code, wanted):
@@ -64,11 +72,14 @@ def test_words_that_are_read():
         ffma(2, 2, 6, 5),
         ffma(2, 2, 6, 5),
     ]
-    wanted = [(2, 1, 2, 1), (2, 1, 1, 0), (0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 0), (2, 1, 2, 1), (2, 1, 2, 1)]
-    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)), [MOST_WORDS] * 7)] == wanted
+    starts = frozenset((0, 6))
+    wanted = [(2, 1, 2, 1), (2, 1, 1, 0), (2, 2, 2, 2), (1, 0, 1, 0), (0, 0, 0, 0), (2, 1, 2, 1), (2, 1, 2, 1)]
+    assert [tuple(row) for row in register_reads(code, starts, [MOST_WORDS] * 7, False)] == wanted
+    wanted[2] = (0, 0, 0, 0)  # an fp64 unit of all partitions reads its operands later
+    assert [tuple(row) for row in register_reads(code, starts, [MOST_WORDS] * 7, True)] == wanted
     # With R5, R6, ... uniform ones, whose words are in neither bank.
     wanted = [(2, 0, 2, 0), (1, 0, 0, 0), (0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 0), (1, 0, 1, 0), (1, 0, 1, 0)]
-    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)), [5] * 7)] == wanted
+    assert [tuple(row) for row in register_reads(code, starts, [5] * 7, True)] == wanted
 
 
 @pytest.mark.parametrize(("registers", "wanted"), [(24, 2), (22, 1)])

@@ -92,7 +92,7 @@ def test_a_constant_that_is_there_when_it_is_asked_for(chip, gap, cause):
     loads = [make("LDC.32", dst=register, a=1) for register in (0, 2)]
     warps = [warp([0], [access([2]), access([2])])]
     reads_second = [loads[0], *[FILL] * gap, loads[1], make("FADD", dst=3, a=2, b=2), EXIT]
-    like = chip("a100", constant_cold_cycles=46)
+    like = chip("a100", constant_segment_cycles=46)
     assert ended(like, reads_second, warps, "short_scoreboard") == [(gap + 2, cause, gap + 1)]
     ended(like, [*reads_second[:-2], make("FADD", dst=3, a=0, b=2), EXIT], warps, "short_scoreboard")
 

@@ -27,10 +27,8 @@ MISSING = (
     Missing("core", "what makes a warp the youngest, of which nothing was found published: here it became ready last",
         "issue-bound blocks end one warp after another: achieved occupancy is up to 25 points too low"),
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
-    Missing("core", "one FP64 unit for four partitions, on chips with few: each partition has its share",
-        "single warps of f64 wait longer than on a card"),
-    Missing("tensor", "sums in f32 at half the rate on GeForce parts, tcgen05, warp groups that start together, power "
-        "limits", "rtx3090 and rtx4090 are up to twice too fast with f32 sums"),
+    Missing("tensor", "tcgen05, warp groups that start together, power limits",
+        "products at the peak rate are faster than on a card that lowers its clock"),
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
         "columns of texels cost too many sectors"),
     Missing("L2", "room for copies of the other half's lines, compression, persistence controls",

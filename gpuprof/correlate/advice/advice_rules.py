@@ -9,6 +9,7 @@ from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import LOCAL_SHARE, bank_conflicts, local_memory, uncoalesced
 from gpuprof.correlate.advice.kernel_costs import Advised, Measured, read_measured, read_waited
 from gpuprof.correlate.advice.lane_lists import block_lanes, divergence
+from gpuprof.correlate.advice.repeated_work import repeated_work
 from gpuprof.correlate.findings import Found
 
 
@@ -30,6 +31,8 @@ class Rule(NamedTuple):
 
 CONFLICTS = "stalls that the line's accesses ended, where their lanes took more of them than need be"
 RULES = (
+    Rule(repeated_work, "Lanes of a warp that load the same words and store to one place: they compute the same.", "",
+         "stores beside the first of each warp", "the cycles of the kernel that one lane of them would not take"),
     Rule(uncoalesced, "Accesses to global memory that ask for more sectors than packed ones would, by the line with "
          "the most excess sectors; only where the kernel waits for memory.", "long_scoreboard",
          "sectors beyond the ideal", CONFLICTS),

@@ -74,6 +74,12 @@ class Shape(NamedTuple):
     blocks: int
     threads: int  # of a block
     cycles: int
+    x_blocks: int = 1
+    x_threads: int = 1  # of a block
+
+    @property
+    def all_threads(self) -> int:
+        return self.blocks * self.threads
 
 
 class Facts(NamedTuple):
@@ -180,7 +186,11 @@ def _warp_lanes(database: sqlite3.Connection) -> int:
 def _shapes(database: sqlite3.Connection, launches: Sequence[int]) -> Iterator[Shape]:
     query = "SELECT launch, grid, block, cycles FROM launches_of CROSS JOIN launches USING (launch) ORDER BY launch"
     for launch, grid, block, cycles in _rows(database, query, launches):
-        yield Shape(launch, _product(grid), _product(block), cycles)
+        yield Shape(launch, _product(grid), _product(block), cycles, _along_x(grid), _along_x(block))
+
+
+def _along_x(extent: str) -> int:
+    return int(extent.partition(",")[0])
 
 
 def _product(extent: str) -> int:

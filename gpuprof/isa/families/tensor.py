@@ -63,6 +63,11 @@ class Form(NamedTuple):
         return f"{LETTER[self.unit]}MMA{kind}.{self.m}{self.n}{self.k}{accumulators}"
 
     @property
+    def sums_in_f32(self) -> bool:
+        """True for those of f16 and f8 whose sums, old or new, are f32: GeForce parts take twice as long for them."""
+        return self.unit in ("f16", "f8") and "f32" in (self.d, self.c)
+
+    @property
     def products(self) -> int:
         """Multiply-adds of a warp; for a sparse matrix, only those that are done."""
         return (4 if self.is_volta else 1) * self.m * self.n * self.a_elements

@@ -12,13 +12,14 @@ from typing import NamedTuple
 from gpuprof.base.wording import base_name, percent0, plural
 from gpuprof.correlate.advice import advice_rules as advice
 from gpuprof.isa.opcodes import names_of_kinds
-from gpuprof.isa.stalls import INDEX, NAMES, REASONS
+from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
 from gpuprof.report.number_text import product
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
+from gpuprof.report.triage.f64_rules import LEAST_SHARE as F64_SHARE, f64_unit, remedy
 from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 from gpuprof.report.triage.waiting_rules import SIGNAL_SHARE, grid_barrier
@@ -42,10 +43,8 @@ def target_line(case: Case) -> Iterator[Finding]:
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
         text = f"{line_name(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
-            text += (
-                f", and {percent0(part)} of its cycles are {case.vocabulary.label(cause)}. {REASONS[cause].text} "
-                f"{REASONS[cause].advice}"
-            )
+            label = case.vocabulary.label(cause)
+            text += f", and {percent0(part)} of its cycles are {label}. {remedy(case, cause, row)}"
         else:
             text += (
                 f"; its largest reason is {case.vocabulary.label(cause)} with {percent0(part)}. Look at its "
@@ -66,7 +65,7 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
             f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are "
             f"{case.vocabulary.label(cause)}. "
         )
-        yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
+        yield Finding("kernel_reason", text + remedy(case, cause), explain=NAMES[cause])
 
 
 def asynchronous_copies(case: Case) -> Iterator[Finding]:
@@ -165,6 +164,8 @@ def _own(look: FunctionType, text: str) -> Rule:
 
 
 RULES = (
+    _own(f64_unit, f"More than {percent0(F64_SHARE)} of the cycles wait for an f64 unit that the partitions of an SM "
+         "share."),
     _own(target_line, f"A line with more than {percent0(LINE_SHARE)} of the kernel's stalled cycles, and its reason."),
     _own(kernel_reason, f"A reason with more than {percent0(REASON_SHARE)} of the stalled cycles, where no line has "
          "so many."),

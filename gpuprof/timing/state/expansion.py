@@ -119,17 +119,24 @@ def generation_of(arch: str) -> int:
     return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= OLDEST else AS_MEASURED_FOR
 
 
+def shares_fp64(chip: Chip) -> bool:
+    """True when the partitions of an SM share one fp64 unit: it has fewer lanes than they are."""
+    return chip.lanes["fp64"] < 1
+
+
 def on_chip(instruction: Instruction, chip: Chip) -> Instruction:
     """The instruction with its row as `chip` has it: as its architecture does, but a conversion from or to a 64-bit
     type also needs the fp64 unit. Where that one is narrower than the transcendental one, it takes its time there
     (CUDA C++ Programming Guide, arithmetic throughput: 16 of them per cycle and SM, but 2 on 7.5, 8.6 and 8.9).
+    A matrix product of f64 takes the fp64 unit where the partitions share one, as clpeak measured on RTX 5060: no
+    faster than multiply-adds.
     """
     expanded = on_architecture(instruction, chip.arch)
-    wide = expanded.op.latency == "conversion" and any(
-        operand_type.endswith("64") for operand_type in expanded.op.types
-    )
+    op = expanded.op
+    converts = op.latency == "conversion" and any(operand_type.endswith("64") for operand_type in op.types)
+    multiplies = op.latency == "tensor64" and shares_fp64(chip)
     narrow = chip.lanes["fp64"] < chip.lanes["xu"]
-    return expanded._replace(op=expanded.op._replace(pipe="fp64")) if wide and narrow else expanded
+    return expanded._replace(op=op._replace(pipe="fp64")) if (converts and narrow) or multiplies else expanded
 
 
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:

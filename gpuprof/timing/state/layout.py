@@ -36,6 +36,7 @@ PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
 PORT_INDEX = {name: index for index, name in enumerate(PORTS)}
 N_PORTS = len(PORTS)
 PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_INDEX["tensor"]
+PORT_FP64 = PORT_INDEX["fp64"]
 
 # Why a warp is not ready, in order of priority. Each class has an end cycle; the class holds before it.
 CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)
@@ -193,6 +194,7 @@ PARTITION = np.dtype(
         ("queued", "i8"),  # memory instructions so far
         ("passed_l1", "i8"),  # of these, accesses to global memory
         ("passed_mio", "i8"),  # and the others
+        ("passed_fp64", "i8"),  # instructions for the fp64 unit of the SM so far
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
@@ -219,6 +221,7 @@ SM = np.dtype(
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
         ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one
         ("constant_occupant", "i8"),  # cause: what took that unit last
+        ("fp64_tick", "i8"),  # from when on the fp64 unit that the partitions share takes the next one
         ("noc_tick", "i8"),
         ("returned", "i8"),  # last cycle in which something that its L1 missed comes back
         ("cluster_tick", "i8"),  # of its port to the shared memory of others
@@ -545,7 +548,13 @@ COUNTERS = (
 CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
+    "shared_port",  # of the pipe that the partitions of an SM share, fp64; -1: none
+    "constant_sets",
+    "constant_set_ways",
     "constant_places",  # lines of both constant caches of an SM
+    "constant_l15_sets",
+    "constant_l15_set_ways",
+    "constant_l15_places",  # lines of the cache after them
     "lsu_ticks",
     "barrier_ticks",
     "shared_ticks",

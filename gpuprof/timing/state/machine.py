@@ -25,8 +25,9 @@ from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
 from gpuprof.timing.state.cached_tables import CachedTables, Programs
+from gpuprof.timing.state.expansion import shares_fp64
 from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles, round_cycles
-from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import N_BUCKETS, NEVER, PORT_FP64, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.machine_tables import (
     GROUPS,
     MACHINE,
@@ -114,11 +115,12 @@ def power_on(chip: Chip) -> Machine:
     """A machine with cold caches at cycle 0."""
     l2_lines = l2_sets(chip) * chip.l2_ways
     partitions = chip.sms * chip.partitions
+    l1, l15 = constant_caches(chip)
     fetch = Fetch(
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
-        *(np.full((chip.sms, 2 * chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
-        *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, 2 * l1.sets * l1.ways), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, l15.sets * l15.ways), fill, np.int64) for fill in (-1, 0)),
     )
     machine = Machine(
         chip,
@@ -150,6 +152,23 @@ def power_on(chip: Chip) -> Machine:
         if name in TABLES:
             machine.tables.store(name, table)
     return machine
+
+
+class Ways(NamedTuple):
+    """The shape of a set-associative cache."""
+
+    sets: int
+    ways: int
+
+
+def constant_caches(chip: Chip) -> tuple[Ways, Ways]:
+    """The constant cache (there are two alike, of operands and of loads) and the one after it."""
+    numbers = (
+        (chip.constant_lines, chip.constant_ways),
+        (chip.constant_l15_lines, chip.constant_l15_ways),
+    )
+    first, second = (Ways(max(1, lines // ways), min(ways, lines)) for lines, ways in numbers)
+    return first, second
 
 
 def l2_sets(chip: Chip) -> int:
@@ -219,6 +238,7 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         queued=of_sms("queued", (partitions, chip.queue_depth), np.int64),
         l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
         mio_queue=of_sms("mio_queue", (partitions, chip.mio_queue_depth), np.int64),
+        fp64_queue=of_sms("fp64_queue", (partitions, chip.fp64_queue_depth), np.int64),
         sm=rebuilt("sm", lambda: new_sms(chip)),
         block=of_sms("block", (slots,), layout.BLOCK, grid=-1),
         arrived=of_sms("arrived", (slots, N_BARRIERS), np.int32),
@@ -361,9 +381,16 @@ def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
 
 def _chip_numbers(chip: Chip) -> dict[str, int]:
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
+    l1, l15 = constant_caches(chip)
     return {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
-        "constant_places": 2 * chip.constant_lines,
+        "shared_port": PORT_FP64 if shares_fp64(chip) else -1,
+        "constant_sets": l1.sets,
+        "constant_set_ways": l1.ways,
+        "constant_places": 2 * l1.sets * l1.ways,
+        "constant_l15_sets": l15.sets,
+        "constant_l15_set_ways": l15.ways,
+        "constant_l15_places": l15.sets * l15.ways,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
         "shared_ticks": round(chip.shared_cycles * TICKS),

@@ -89,6 +89,8 @@ class Core(NamedTuple):
     l1_queue: Annotated[np.ndarray, Table(WORD, "l1_queue_depth")]
     # by partition: when the last other memory instructions are
     mio_queue: Annotated[np.ndarray, Table(WORD, "mio_queue_depth")]
+    # by partition: when the last instructions for a shared fp64 unit are served
+    fp64_queue: Annotated[np.ndarray, Table(WORD, "fp64_queue_depth")]
     sm: Annotated[np.ndarray, Table(SM)]
     block: Annotated[np.ndarray, Table(BLOCK)]
     arrived: Annotated[np.ndarray, Table(SHORT, "n_barriers")]  # by block slot: warps that have arrived
@@ -113,10 +115,10 @@ class Fetch(NamedTuple):
     l0_ready: Annotated[np.ndarray, Table(WORD, "l0i_lines")]
     l1i_tag: Annotated[np.ndarray, Table(WORD, "l1i_lines")]  # by SM
     l1i_ready: Annotated[np.ndarray, Table(WORD, "l1i_lines")]
-    constant_tag: Annotated[np.ndarray, Table(WORD, "constant_places")]  # by SM: lines of operands, then of loads
+    constant_tag: Annotated[np.ndarray, Table(WORD, "constant_places")]  # by SM: of operands, then of loads; sets alike
     constant_ready: Annotated[np.ndarray, Table(WORD, "constant_places")]
-    constant_l15_tag: Annotated[np.ndarray, Table(WORD, "constant_l15_lines")]  # by SM
-    constant_l15_ready: Annotated[np.ndarray, Table(WORD, "constant_l15_lines")]
+    constant_l15_tag: Annotated[np.ndarray, Table(WORD, "constant_l15_places")]  # by SM; of a set the newest first
+    constant_l15_ready: Annotated[np.ndarray, Table(WORD, "constant_l15_places")]
 
 
 class Memory(NamedTuple):

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from gpuprof.isa.encoding import Instruction, reads
 
-PIPES = frozenset(("alu", "fma", "half"))  # memory reads its operands later; longer operations have time to read theirs
+# Memory reads its operands later, and so does an fp64 unit that partitions share; longer operations have time to read
+# theirs.
+PIPES = frozenset(("alu", "fma", "half", "fp64"))
 SLOTS = ("a", "b", "c", "e")
 
 
@@ -24,10 +26,13 @@ class Reads(NamedTuple):
 NONE = Reads(0, 0, 0, 0)
 
 
-def register_reads(decoded: list[Instruction], starts: frozenset[int], first_uniform: list[int]) -> list[Reads]:
+def register_reads(
+    decoded: list[Instruction], starts: frozenset[int], first_uniform: list[int], fp64_is_shared: bool
+) -> list[Reads]:
     """The register reads of each instruction of a program, whose basic blocks begin at `starts`. first_uniform: the
     number from which on the registers of each instruction are uniform ones.
     """
+    pipes = PIPES - {"fp64"} if fp64_is_shared else PIPES
     all_reads: list[Reads] = []
     cached: set[tuple[str, int]] = set()
     for index, instruction in enumerate(decoded):
@@ -37,7 +42,7 @@ def register_reads(decoded: list[Instruction], starts: frozenset[int], first_uni
             all_reads.append(NONE)
             continue
         # An operation that ptxas expands reads in each of its slots; which registers is unknown.
-        reads_now = instruction.op.pipe in PIPES and instruction.op.slots == 1
+        reads_now = instruction.op.pipe in pipes and instruction.op.slots == 1
         words = _words(instruction, first_uniform[index]) if reads_now else set()
         left = words - cached
         all_reads.append(Reads(*_by_bank(words), *_by_bank(left)))

@@ -23,7 +23,7 @@ from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.spin_loops import is_signal, polling_loads
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
-from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slot_interval
+from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, shares_fp64, slot_interval
 from gpuprof.timing.state.latency_tables import kind_of
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
@@ -210,7 +210,9 @@ def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
     polls = polling_loads(code)
-    from_banks = register_reads(decoded, frozenset(starts.tolist()), first_uniform_words(functions, len(code)))
+    from_banks = register_reads(
+        decoded, frozenset(starts.tolist()), first_uniform_words(functions, len(code)), shares_fp64(chip)
+    )
     inst = np.zeros(len(code), INSTRUCTION)
     dep: list[int] = []
     for index, instruction in enumerate(decoded):
@@ -325,8 +327,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
         op.nbytes if op.space in ("global", "local", "generic") and op.kind not in MATRIX_ACCESSES else 0
     )
     row["latency"] += chip.copy_cycles if op.kind == "copy" else 0
-    shared_fp64 = op.pipe == "fp64" and chip.lanes["fp64"] < 1
-    row["result_class"] = CLASS_SHORT if shared_fp64 and op.latency == "fp64" else CLASS_OF_LATENCY[op.latency]
+    shared_fp64 = op.pipe == "fp64" and shares_fp64(chip)
+    row["result_class"] = CLASS_SHORT if shared_fp64 else CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
     # Constant loads have a unit of their own, and no queue that is known (docs/model/instructions.md, Constant cache).
@@ -417,11 +419,18 @@ def _throttle(op: Opcode) -> int:
 def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
     if op.pipe == "tensor":
-        form = form_of(op)
-        share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
-        return round(TICKS * form.products / (chip.tensor[form.unit] * share))
+        return round(TICKS * form_of(op).products / tensor_rate(form_of(op), chip))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
-    return round(TICKS * chip.warp_lanes * _passes(op) / lanes) if lanes else 0
+    if op.pipe == "fp64" and shares_fp64(chip):
+        lanes *= chip.partitions
+    return round(TICKS * chip.warp_lanes * _passes(op, chip) / lanes) if lanes else 0
+
+
+def tensor_rate(form: Form, chip: Chip) -> float:
+    """Multiply-adds of a shape that a partition's tensor pipe does in a cycle."""
+    share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
+    sums = chip.f32_sum_share if form.sums_in_f32 else 1
+    return chip.tensor[form.unit] * share * sums
 
 
 def _again(row: np.void, chip: Chip) -> int:
@@ -433,6 +442,8 @@ def _again(row: np.void, chip: Chip) -> int:
     return max(1, int(row["port_ticks"]) // TICKS)
 
 
-def _passes(op: Opcode) -> int:
-    """How often an instruction takes its pipe: two single-precision operations side by side take it twice."""
-    return 2 if "f32x2" in op.types else 1
+def _passes(op: Opcode, chip: Chip) -> int:
+    """How often an instruction takes its pipe: two single-precision operations side by side take it twice, a matrix
+    product on the fp64 unit once for each multiply-add of a lane.
+    """
+    return form_of(op).products // chip.warp_lanes if op.kind == "matrix" else 2 if "f32x2" in op.types else 1

@@ -162,7 +162,7 @@ blame_at, blame_latest_at, blame_bucket_at = _rows("blame"), _rows("blame_latest
 maker_at, second_maker_at, cause_at = _rows("maker"), _rows("second_maker"), _rows("cause")
 poller_at, signal_at = _rows("poller"), _rows("signal")
 queued_at, lander_at = _rows("queued"), _rows("lander")
-l1_queue_at, mio_queue_at = _rows("l1_queue"), _rows("mio_queue")
+l1_queue_at, mio_queue_at, fp64_queue_at = _rows("l1_queue"), _rows("mio_queue"), _rows("fp64_queue")
 begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")
 ended_at, landed_at = _rows("ended"), _rows("landed")
 l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = (
@@ -171,8 +171,6 @@ l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = (
     _rows("l1i_tag"),
     _rows("l1i_ready"),
 )
-constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
-constant_l15_tag_at, constant_l15_ready_at = _rows("constant_l15_tag"), _rows("constant_l15_ready")
 l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
 tlb_at, tlb_hint_at, l2_tlb_at = _rows("tlb"), _rows("tlb_hint"), _rows("l2_tlb")

@@ -4,6 +4,8 @@ one that became ready last. Memory instructions issue in the order in which thei
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
 
+import numpy as np
+
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
@@ -57,6 +59,7 @@ from gpuprof.timing.units.retire import (
     stores_done,
 )
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
+from gpuprof.timing.units.shared_fp64 import enter_fp64
 from gpuprof.timing.units.wgmma import commit_products, multiply, wait_for_products
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
@@ -103,12 +106,12 @@ def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
     # counts from when its instruction became ready, and only among equals from its start. The queue of memory
-    # instructions takes warps in the order of their arrival; the first of them goes before the others if its warp
-    # started after theirs (docs/model/instructions.md, Scheduler).
+    # instructions, and that of a shared fp64 unit, take warps in the order of their arrival; the first of them goes
+    # before the others if its warp started after theirs (docs/model/instructions.md, Scheduler).
     current = part_at(machine, partition).current
     if (
         current >= 0
-        and (only_current or lane_at(machine, partition, current).port != PORT_LSU)
+        and (only_current or not in_order(machine, lane_at(machine, partition, current).port))
         and can_issue(machine, partition, current, cycle)
     ):
         return current
@@ -120,7 +123,7 @@ def pick(machine, partition, cycle, only_current):
             if can_issue(machine, partition, k, cycle):
                 ready = warp_at(machine, partition * machine.warps_per_partition + k).ready
                 age = lane_at(machine, partition, k).age
-                if lane_at(machine, partition, k).port != PORT_LSU:
+                if not in_order(machine, lane_at(machine, partition, k).port):
                     if best < 0 or ready > latest or (ready == latest and age > youngest):
                         best = k
                         latest = ready
@@ -135,6 +138,12 @@ def pick(machine, partition, cycle, only_current):
         if first >= 0 and (best < 0 or lane_at(machine, partition, first).age > youngest):
             best = first
     return best
+
+
+@inline_njit
+def in_order(machine, port):
+    """True for a port that takes warps in the order in which they became ready."""
+    return port == PORT_LSU or port == machine.shared_port
 
 
 @inline_njit
@@ -192,8 +201,12 @@ def issue(machine, partition, slot, follows, cycle):
     grid_at(machine, w.grid).issue_slots += 1
     w.issue_slots += 1
     # The queue of memory instructions is reserved with the access itself, in lsu.enter.
+    served = cycle
     if lane.port not in (PORT_LSU, PORT_NONE):
-        occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
+        if lane.port == machine.shared_port:
+            served = enter_fp64(machine, partition, np.int64(inst.port_ticks), cycle)
+        else:
+            occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
         port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
     if machine.register_word_cycles:
         read_registers(machine, wi, inst, follows, cycle)
@@ -208,7 +221,7 @@ def issue(machine, partition, slot, follows, cycle):
         cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(machine, wi, earliest)
     else:
-        execute(machine, wi, inst, cycle)
+        execute(machine, wi, inst, cycle, served)
         polls = inst.polls and w.state == HOLDING
         if inst.kind not in HOLDS and not polls and next_instruction(machine, wi, earliest) == 0:
             finish(machine, wi, cycle + 1)
@@ -225,8 +238,8 @@ def occupy(port, ticks, cycle):
 
 
 @call_njit
-def execute(machine, warp, inst, cycle):  # noqa: C901  # compiled: arrays, and a loop without calls
-    """The last slot of an instruction issues in `cycle`: what it sets going."""
+def execute(machine, warp, inst, cycle, served):  # noqa: C901  # compiled: arrays, and a loop without calls
+    """The last slot of an instruction issues in `cycle`, and its unit takes it in `served`: what it sets going."""
     kind = inst.kind
     if kind == MBARRIER_WAIT:
         wait_for_phase(machine, warp, inst, cycle)
@@ -241,7 +254,7 @@ def execute(machine, warp, inst, cycle):  # noqa: C901  # compiled: arrays, and 
             machine,
             warp,
             inst,
-            cycle + inst.latency,
+            served + inst.latency,
             (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(machine, warp).pc,
         )
     if kind in (BARRIER, ARRIVE):

@@ -1,0 +1,58 @@
+"""Peaks of single units, as clpeak, vkpeak and OpenCL-Benchmark measured them: f64 beside f32, f16 and integers.
+
+The clock of such a run is not known, so a card's rows are compared by their ratios alone. One SM runs at two numbers of
+trips; what more trips add is its rate. Chains of doubles on a T4 are Jia et al.'s latencies, told by others.
+"""
+
+from collections.abc import Iterator
+
+from tests.silicon.case import Case, Run
+
+SMS = {"gh200": 132, "cmp40hx": 36, "rtx3060": 28, "rtx5060": 30, "rtx5060ti": 36, "rtx4090": 128, "t4": 40}
+BLOCKS, THREADS = 4, 256  # of an SM
+FEW, MANY, WHOLE = 4, 12, 4096  # trips
+A_TRIP = 32  # multiply-adds of a thread
+# Type of the kernel -> its array's type, and multiply-adds of one of its own.
+TYPES = {
+    "float": ("f32", 1),
+    "double": ("f64", 1),
+    "__half2": ("u32", 2),
+    "int": ("i32", 1),
+    "long long": ("i64", 1),
+}
+MEASURED = {
+    "gh200": ("float", "double", "__half2", "int", "long long"),
+    "cmp40hx": ("float", "double", "__half2", "int"),
+    "rtx3060": ("double", "int"),
+    "rtx5060": ("float", "double", "__half2"),
+    "rtx5060ti": ("double", "int"),
+}
+NAMES = {"float": "f32", "double": "f64", "__half2": "f16", "int": "i32", "long long": "i64"}
+
+
+def rates() -> Iterator[Case]:
+    for card, types in MEASURED.items():
+        for type in types:
+            element, packed = TYPES[type]
+            array = f"{element}[{BLOCKS * THREADS}]"
+            work = 2 * packed * A_TRIP * WHOLE * BLOCKS * THREADS * SMS[card]
+            yield rate(card, NAMES[type], f"multiply_add<{type}, {{}}>", array, work)
+    array = f"f64[{BLOCKS * THREADS // 32 * 256}]"
+    work = 2 * 4 * 8 * 8 * 4 * WHOLE * BLOCKS * THREADS // 32 * SMS["rtx5060"]
+    yield rate("rtx5060", "f64-wmma", "multiply_matrices<{}>", array, work)
+
+
+def rate(card: str, name: str, kernel: str, array: str, work: int) -> Case:
+    runs = tuple(Run((f"{kernel.format(trips)}<<<{BLOCKS}, {THREADS}>>>({array})",), trips) for trips in (FEW, MANY))
+    group = f"units-{card}"
+    return Case(f"{group}-{name}", "ladders", card, "units.cu", runs, SMS[card], WHOLE, work=work, group=group)
+
+
+def chains() -> Iterator[Case]:
+    """Cycles of 4,096 trips of 16 operations, by one thread."""
+    for name in ("products_and_sums", "sums", "products"):
+        runs = tuple(Run((f"chain_of_{name}<{trips}><<<1, 1>>>(f64[1], 1.0)",), trips) for trips in (FEW, MANY))
+        yield Case(f"units-t4-chain-{name}", "ladders", "t4", "units.cu", runs, SMS["t4"], WHOLE)
+
+
+CASES = (*rates(), *chains())

@@ -1,0 +1,78 @@
+// Multiply-adds as the public benchmarks of peaks do them: two values a thread, each made from the other in turn. And
+// chains of one thread, which show a latency.
+#include <cuda_fp16.h>
+#include <mma.h>
+
+constexpr int PAIRS = 16;
+
+__device__ __forceinline__ __half2 product_sum(__half2 a, __half2 b, __half2 c) { return __hfma2(a, b, c); }
+__device__ __forceinline__ float product_sum(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ double product_sum(double a, double b, double c) { return fma(a, b, c); }
+__device__ __forceinline__ int product_sum(int a, int b, int c) { return a * b + c; }
+__device__ __forceinline__ long long product_sum(long long a, long long b, long long c) { return a * b + c; }
+
+template <class T> __device__ __forceinline__ T number(int n) { return T(n); }
+template <> __device__ __forceinline__ __half2 number<__half2>(int n) { return __float2half2_rn(n); }
+
+// 32 multiply-adds a thread and trip.
+template <class T, int TRIPS> __global__ void multiply_add(T *out)
+{
+    T x = number<T>(threadIdx.x), y = number<T>(blockIdx.x + 1);
+#pragma unroll 1
+    for (int trip = 0; trip < TRIPS; trip++) {
+#pragma unroll
+        for (int k = 0; k < PAIRS; k++) {
+            x = product_sum(y, x, y);
+            y = product_sum(x, y, x);
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = y;
+}
+
+// Products of 8 x 8 x 4 doubles, four of a warp in turn.
+template <int TRIPS> __global__ void multiply_matrices(double *out)
+{
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 8, 8, 4, double, row_major> a;
+    fragment<matrix_b, 8, 8, 4, double, col_major> b;
+    fragment<accumulator, 8, 8, 4, double> sums[4];
+    fill_fragment(a, 1.0);
+    fill_fragment(b, 0.5);
+    for (auto &sum : sums) fill_fragment(sum, threadIdx.x / 32);
+#pragma unroll 1
+    for (int trip = 0; trip < TRIPS; trip++)
+        for (auto &sum : sums) mma_sync(sum, a, b, sum);
+    double *first = out + (blockIdx.x * blockDim.x + threadIdx.x) / 32 * 256;
+    for (int k = 0; k < 4; k++) store_matrix_sync(first + 64 * k, sums[k], 8, mem_row_major);
+}
+
+// A chain of one operation: 16 a trip.
+template <int TRIPS> __global__ void chain_of_products_and_sums(double *out, double factor)
+{
+    double x = factor;
+#pragma unroll 1
+    for (int trip = 0; trip < TRIPS; trip++)
+#pragma unroll
+        for (int k = 0; k < PAIRS; k++) x = fma(x, factor, factor);
+    out[threadIdx.x] = x;
+}
+
+template <int TRIPS> __global__ void chain_of_sums(double *out, double factor)
+{
+    double x = factor;
+#pragma unroll 1
+    for (int trip = 0; trip < TRIPS; trip++)
+#pragma unroll
+        for (int k = 0; k < PAIRS; k++) x = x + factor;
+    out[threadIdx.x] = x;
+}
+
+template <int TRIPS> __global__ void chain_of_products(double *out, double factor)
+{
+    double x = factor;
+#pragma unroll 1
+    for (int trip = 0; trip < TRIPS; trip++)
+#pragma unroll
+        for (int k = 0; k < PAIRS; k++) x = x * factor;
+    out[threadIdx.x] = x;
+}

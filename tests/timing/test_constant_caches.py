@@ -1,0 +1,61 @@
+"""The constant caches: what misses, and how far away the rest is, counted by hand."""
+
+import pytest
+
+from gpuprof.chips import altered, load_chip
+from gpuprof.isa.special import CONSTANTS_AT
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
+from tests.support.timing_support import encode, launch, make, piece, run, warp
+
+IMC_MISS = INDEX["imc_miss"]
+EXIT = make("EXIT")
+
+
+def reads(*places):
+    """Additions of words of the constant bank at these bytes."""
+    return [make("IADD", dst=3 + k, a=2, imm=place, slot="b", const=True) for k, place in enumerate(places)]
+
+
+def waits(chip, code):
+    timing, _ = run(altered(chip, {"sms": 1}, "test"), [*code, EXIT], [warp([0])])
+    return timing.ledger[:-1, IMC_MISS].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [("t4", (58, 444)), ("rtx3090", (55, 654))],  # RTX 2070: 62 and 448 cycles; RTX 3060: 59 and 658; less a hit of 4
+)
+def test_where_a_word_comes_from(name, published):
+    """A line that no cache has, the one after it in the same line of the second cache, and the first again. Of the
+    second's cycles one is its pipe's: 16 lanes.
+    """
+    near, far = published
+    there = CONSTANTS_AT - CONSTANTS_AT % 256 + 256
+    assert waits(load_chip(name), reads(there, there + 64, there, there + 64)) == [far, near - 1, 0, 0]
+
+
+def test_a_set_has_four_lines():
+    """Lines that are eight apart share a set: the fifth takes the place of the one that was used longest ago, which is
+    the second, since the first was used again.
+    """
+    chip = load_chip("t4")
+    stride = 64 * chip.constant_lines // chip.constant_ways
+    a, b, c, d, e = (CONSTANTS_AT + k * stride for k in range(5))
+    found = waits(chip, reads(a, b, c, d, a, e, a, c, d, b))
+    assert [cycles > 0 for cycles in found] == [True, True, True, True, False, True, False, False, False, True]
+
+
+def test_two_grids_share_the_caches():
+    """Two launches of one kernel have parameters at the same offsets: each finds its own again."""
+    chip = altered(load_chip("t4"), {"sms": 1}, "test")
+    code = [*reads(*[0x210] * 8), EXIT]
+    jobs = [launch(encode(code), index=index) for index in range(2)]
+    grids = [Grid(job, iter([piece([warp([0])])])) for job in jobs]
+    timings = simulate_batch(power_on(chip), grids, Sampling(), lambda _: None, 1 << 40)
+    assert timings[0].start_cycle < timings[1].end_cycle and timings[1].start_cycle < timings[0].end_cycle
+    for timing in timings:
+        assert (timing.ledger[1:, IMC_MISS] == 0).all()
