@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.advice_rules import NOBODY, advise
 from gpuprof.correlate.api_calls import launch_places
+from gpuprof.correlate.cache_controls import read_repetitions
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.findings import Found, read_findings, worst_first
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
@@ -262,7 +263,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
     ):
         if n:
             operations.setdefault(number, {})[precision] = n
-    places = launch_places(database)
+    places, repetitions = launch_places(database), read_repetitions(database)
     for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
         f"samples_due, samples_kept, samples_dropped, buffer_full, complete {of_kernel('launches l')} ORDER BY launch",
@@ -276,6 +277,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
             complete=bool(complete),
             metrics=metrics.get(number, {}),
             sampling=registers.get(number, {}),
+            repetitions=repetitions.get(number, ()),
             sample_weight=weight,
             effective_samples=effective,
             operations=operations.get(number, {}),
