@@ -1,6 +1,6 @@
-"""What the caches hold when a launch is measured, in the words of `collect --cache`, and how often it is timed."""
+"""How a launch is measured: the content of caches before it, in the words of `collect --cache`, and its timings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -43,3 +43,8 @@ def timings_text(cycles: Iterable[int]) -> str:
     """ "3,771 3,314 x4": the cycles of timings that follow each other."""
     runs = [(value, len(list(alike))) for value, alike in groupby(cycles)]
     return " ".join(f"{value:,} x{n}" if n > 1 else f"{value:,}" for value, n in runs)
+
+
+def control_of(metrics: Mapping[str, int | float | str]) -> CacheControl:
+    """How a launch with these metrics was measured."""
+    return CacheControl(str(metrics.get("cache", KEEP)), int(metrics.get("repeat", 1)))

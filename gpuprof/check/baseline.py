@@ -27,7 +27,7 @@ TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
 {TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
-# cache: what the caches held before: cold (nothing), warm (what one launch like it leaves), keep (as they were left).
+# cache: what the caches held: cold (nothing), warm (as after one launch like it), keep (as the launches before left).
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # {LINE_SHARE:.0%} of any of them on.

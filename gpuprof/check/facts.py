@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from gpuprof.base.cache_control import AS_THE_PROGRAM, KEEP
 from gpuprof.base.wording import extent_of, launch_text, plural
-from gpuprof.correlate.cache_controls import cache_controls
-from gpuprof.correlate.metrics import OF_LINES, launch_values
+from gpuprof.correlate.metrics import OF_LINES, cache_controls, launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 

@@ -4,10 +4,9 @@ import json
 import sqlite3
 from collections import Counter
 
-from gpuprof.base.cache_control import CacheControl
+from gpuprof.base.cache_control import CacheControl, control_of
 from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
-from gpuprof.correlate.cache_controls import control_of
 from gpuprof.correlate.findings import read_results
 from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.report.fidelity_line import words_on_kernels_like

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.advice_rules import NOBODY, advise
 from gpuprof.correlate.api_calls import launch_places
-from gpuprof.correlate.cache_controls import read_repetitions
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.findings import Found, read_findings, worst_first
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
+from gpuprof.correlate.metrics import read_repetitions
 from gpuprof.correlate.trace_tables import read_traces
 from gpuprof.correlate.works import read_works
 from gpuprof.errors import UsageError

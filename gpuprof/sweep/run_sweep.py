@@ -183,9 +183,8 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
 
 def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     """The launches of a recording. One whose fault a script caught has no end, and is left out."""
-    from gpuprof.correlate.cache_controls import cache_controls
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.metrics import launch_values
+    from gpuprof.correlate.metrics import cache_controls, launch_values
 
     with reading(recording) as db:
         values, controls = launch_values(db), cache_controls(db)

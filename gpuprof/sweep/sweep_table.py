@@ -73,7 +73,7 @@ class SweepTable:
         return lines
 
     def caches(self) -> list[str]:
-        """What the caches of the launches held, each way once."""
+        """The ways in which the launches were measured, each once."""
         return list(dict.fromkeys(str(record["cache"]) for record in self.records() if record["cache"]))
 
     def failures(self) -> list[dict[str, Value | None]]:

@@ -65,22 +65,13 @@ def test_warm_is_the_second_of_two_that_keep(file):
     assert cycles(file, FORWARD.format(""), cache="warm") == [second]
 
 
-@pytest.mark.parametrize(
-    ("cache", "expected"),
-    [
-        ("cold", ["first", "first", "first"]),
-        ("keep", ["first", "second", "third"]),
-        ("warm", ["second", "third", "fourth"]),
-    ],
-)
+@pytest.mark.parametrize(("cache", "expected"), [("cold", [0, 0, 0]), ("keep", [0, 1, 2]), ("warm", [1, 2, 3])])
 def test_repetitions_are_the_launches_of_a_loop(file, cache, expected):
     """The same as in a loop that launches it again; the last is reported."""
-    again = ["forward<<<16, 256>>>(x, y)"] * 3
-    loop = cycles(file, FORWARD.format(""), *again, cache="keep")
-    named = dict(zip(("first", "second", "third", "fourth"), loop, strict=True))
+    loop = cycles(file, FORWARD.format(""), *["forward<<<16, 256>>>(x, y)"] * 3, cache="keep")
     (result,) = launched(file, FORWARD.format(""), cache=cache, repeat=3).launches
-    assert result.timing.repetitions.tolist() == [named[name] for name in expected]
-    assert result.timing.cycles == named[expected[-1]]
+    assert result.timing.repetitions.tolist() == [loop[number] for number in expected]
+    assert result.timing.cycles == loop[expected[-1]]
 
 
 def test_a_launch_is_carried_out_once(file):
@@ -93,21 +84,17 @@ def test_a_launch_is_carried_out_once(file):
         kernels.count[8, 32](total)
     kernels.count[8, 32](total)
     assert total.copy_to_host().tolist() == [512]
-    assert [len(each.timing.repetitions or ()) if each.timing.repetitions is None else len(each.timing.repetitions)
-            for each in results.launches] == [4, 0]  # fmt: skip
+    repeated, once = (each.timing.repetitions for each in results.launches)
+    assert len(repeated) == 4 and once is None
     one, other = (each.counters.inst_executed.sum() for each in results.launches)
     assert one == other
 
 
 def test_a_launch_says_how_it_is_measured_and_a_flag_goes_before_it(file):
-    texts = (
-        FORWARD.format(""),
-        BACKWARD.format(", cache=keep, repeat=2"),
-        "backward<<<16, 256, 0, 0, cache=warm>>>(x, y)",
-    )
-    own, given = recorded_controls(file, *texts), recorded_controls(file, *texts, cache="keep", repeat=1)
-    assert own == ["cold", "keep, timing 2 of 2", "warm"]
-    assert given == ["keep", "keep", "keep"]
+    warm = "backward<<<16, 256, 0, 0, cache=warm>>>(x, y)"
+    texts = FORWARD.format(""), BACKWARD.format(", cache=keep, repeat=2"), warm
+    assert recorded_controls(file, *texts) == ["cold", "keep, timing 2 of 2", "warm"]
+    assert recorded_controls(file, *texts, cache="keep", repeat=1) == ["keep", "keep", "keep"]
 
 
 def recording(file: Path, *texts: str, **settings) -> Path:
@@ -149,20 +136,19 @@ def test_repetitions_are_in_the_database(file):
 
 def test_launches_in_flight_together_are_measured_together(file):
     """They run side by side; caches are emptied before the first of them, and all of them run again."""
-    on_streams = FORWARD.format(", 0, 1"), BACKWARD.format(", 0, 2")
-    together = cycles(file, *on_streams)
-    results = launched(file, "forward<<<16, 256>>>(a: f32[4096]=random, b: f32[4096])", *on_streams, repeat=2).launches
+    other = "backward<<<16, 256, 0, 2>>>(x, y)"
+    together = cycles(file, FORWARD.format(", 0, 1"), other)
+    results = launched(file, FORWARD.format(""), "forward<<<16, 256, 0, 1>>>(x, y)", other, repeat=2).launches
     first, *others = (result.timing for result in results)
     assert [timing.repetitions.tolist() for timing in others] == [[each, each] for each in together]
     assert others[1].start_cycle < others[0].end_cycle and first.end_cycle < others[0].start_cycle
     wrong = (
-        "forward: launches in flight together are measured together, and one before it has cache warm; say the same of "
-        "all of them"
+        "forward: launches in flight together are measured together, and one before it has cache cold; say the same "
+        "of all of them"
     )
+    texts = FORWARD.format(", 0, 1"), "forward<<<16, 256, 0, 2, cache=warm>>>(x, y)"
     with pytest.raises(UsageError, match=wrong):
-        cycles(
-            file, BACKWARD.format(", 0, 1, cache=warm").replace("(x, y)", ARRAYS), "forward<<<16, 256, 0, 2>>>(x, y)"
-        )
+        cycles(file, *texts)
 
 
 def test_a_part_of_the_blocks_is_timed_once(file):
@@ -173,13 +159,11 @@ def test_a_part_of_the_blocks_is_timed_once(file):
 
 def test_sampling_through_the_load_store_unit_is_charged_to_the_reported_timing(file):
     often = Sampling(period_cycles=32, mode="all", fifo_depth=64, drain_cycles=1, stream="lsu")
+    texts = FORWARD.format(""), BACKWARD.format("")
     for cache in ("cold", "warm"):
-        plain = cycles(file, FORWARD.format(""), BACKWARD.format(""), cache=cache)
-        timings = [
-            each.timing
-            for each in launched(file, *(FORWARD.format(""), BACKWARD.format("")), cache=cache, sampling=often).launches
-        ]
-        assert [timing.cycles - timing.disturbance_cycles for timing in timings] == plain
+        results = launched(file, *texts, cache=cache, sampling=often).launches
+        plain = [each.timing.cycles - each.timing.disturbance_cycles for each in results]
+        assert plain == cycles(file, *texts, cache=cache)
 
 
 def test_what_measure_refuses():

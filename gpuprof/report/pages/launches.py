@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.base.cache_control import timings_text
-from gpuprof.correlate.cache_controls import control_of
+from gpuprof.base.cache_control import control_of, timings_text
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Launch, Report
 from gpuprof.report.number_text import count, extent, rounded
