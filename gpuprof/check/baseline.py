@@ -16,10 +16,10 @@ from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics
-# of operations. 3: cycles of draws. 4: the draws that launches are shaders of.
+# of operations. 3: cycles of draws. 4: the draws that launches are shaders of. 5: what the caches held.
 # Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
-FORMAT = 4
+FORMAT = 5
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
@@ -27,6 +27,7 @@ TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
 {TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
+# cache: what the caches held: cold (nothing), warm (as after one launch like it), keep (as the launches before left).
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # {LINE_SHARE:.0%} of any of them on.
@@ -48,6 +49,7 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
     for key, launch in facts.launches.items():
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
         yield f"module = {quoted(launch.module)}\n"
+        yield f"cache = {quoted(launch.cache)}\n"
         if launch.shader_of:
             yield f"shader_of = {json.dumps(launch.shader_of, ensure_ascii=False)}\n"
         yield from (f"{m.name} = {launch.metrics[m.name]}\n" for m in METRICS if launch.metrics.get(m.name))
@@ -118,11 +120,12 @@ class _Reader:
         metrics = {
             name: self.take(values, name, int, str(key))
             for name in values
-            if name not in ("kernel", "ordinal", "module", "shader_of", "lines")
+            if name not in ("kernel", "ordinal", "module", "cache", "shader_of", "lines")
         }
         self.check_metrics(metrics, BY_NAME.keys(), key)
         shader_of = self.shader_of(values["shader_of"], key) if "shader_of" in values else None
-        return key, LaunchFacts(metrics, lines, self.take(values, "module", str, str(key)), shader_of)
+        module, cache = (self.take(values, name, str, str(key)) for name in ("module", "cache"))
+        return key, LaunchFacts(metrics, lines, module, shader_of, cache)
 
     def shader_of(self, row: Any, key: LaunchKey) -> ShaderOf:
         if not isinstance(row, list) or [type(value) for value in row] != [int, str, int, str]:

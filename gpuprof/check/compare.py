@@ -109,7 +109,7 @@ class Comparison:
 
 def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = False) -> Comparison:
     """`old` is the baseline; with `strict_shape` a launch of another shape is another launch. Raises NotComparable when
-    chip, model, compiler or gpuprof differ, or a rule's metric was not measured.
+    chip, model, compiler, gpuprof or what caches held differ, or a rule's metric was not measured.
     """
     check_origin(old, new)
     for rule in rules:
@@ -122,11 +122,10 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
         *(() if strict_shape else [(_kernel_of(old), _kernel_of(new))]),
     ]
     pairing = paired(list(old.launches), list(new.launches), *groups)
+    pairs = [Pair._make(pair) for pair in pairing.pairs]
+    check_caches(old, new, pairs)
     return Comparison(
-        tuple(
-            compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules)
-            for pair in map(Pair._make, pairing.pairs)
-        ),
+        tuple(compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules) for pair in pairs),
         tuple(Single(key, old.launches[key].shader_of) for key in pairing.old),
         tuple(Single(key, new.launches[key].shader_of) for key in pairing.new),
         tuple(rules),
@@ -156,6 +155,18 @@ def check_origin(old: Facts, new: Facts) -> None:
     different = [f"{name} {was[name]!r} -> {now[name]!r}" for name in was if was[name] != now[name]]
     if different:
         raise NotComparable(f"the baseline is not comparable: {'; '.join(different)}; write a new one with --update")
+
+
+def check_caches(old: Facts, new: Facts, pairs: Sequence[Pair]) -> None:
+    different = [pair for pair in pairs if old.launches[pair.old].cache != new.launches[pair.new].cache]
+    if not different:
+        return
+    was, now = old.launches[different[0].old].cache, new.launches[different[0].new].cache
+    others = f" and {len(different) - 1} more" if len(different) > 1 else ""
+    raise NotComparable(
+        f"the baseline is not comparable: cache {was!r} -> {now!r} ({different[0].new}{others}); collect with the "
+        "baseline's --cache and --repeat, or write a new one with --update"
+    )
 
 
 def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM, KEEP
 from gpuprof.base.wording import extent_of, launch_text, plural
-from gpuprof.correlate.metrics import OF_LINES, launch_values
+from gpuprof.correlate.metrics import OF_LINES, cache_controls, launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 
@@ -74,6 +75,7 @@ class LaunchFacts:
     lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
     module: str = ""  # file that the kernel's module came from, without its folders
     shader_of: ShaderOf | None = None
+    cache: str = KEEP  # what its caches held, as base.cache_control.CacheControl says it
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,15 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
     lines = line_costs(database)
-    shaders = shaders_of_draws(database)
+    shaders, controls = shaders_of_draws(database), cache_controls(database)
     launches = {
-        key: LaunchFacts(values[launch], lines.get(launch, {}), module, shaders.get(launch))
+        key: LaunchFacts(
+            values[launch],
+            lines.get(launch, {}),
+            module,
+            shaders.get(launch),
+            printable(str(controls.get(launch, AS_THE_PROGRAM))),
+        )
         for launch, key, module in launch_keys(database)
     }
     return Facts(printable(meta["tool_version"]), origin(database, meta), launches)

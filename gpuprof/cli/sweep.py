@@ -108,6 +108,8 @@ def _plan(file: Path, script_args: tuple[str, ...], given: Given):
         max_cycles=given.max_cycles,
         max_instructions=given.max_instructions,
         sample_blocks=given.sample_blocks,
+        cache=given.cache,
+        repeat=given.repeat,
         wanted=wanted_of(given),
     )
 

@@ -7,6 +7,7 @@ from samples, so two runs of one program on one chip and model agree to the last
 import sqlite3
 from typing import NamedTuple
 
+from gpuprof.base.cache_control import CacheControl, control_of
 from gpuprof.isa.operations import TENSOR
 from gpuprof.isa.stalls import REASONS
 from gpuprof.tables.launch import COUNTERS, NUMBERS
@@ -137,3 +138,20 @@ def launch_values(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
         launch: {metric.name: value for metric, value in zip(METRICS, values, strict=True) if value is not None}
         for launch, *values in rows
     }
+
+
+def cache_controls(database: sqlite3.Connection) -> dict[int, CacheControl]:
+    """By launch; those that are left out are measured as the program leaves the caches, once."""
+    values: dict[int, dict[str, int | str]] = {}
+    query = "SELECT launch, metric, value FROM launch_metrics WHERE metric IN ('cache', 'repeat')"
+    for launch, name, value in database.execute(query):
+        values.setdefault(launch, {})[name] = value
+    return {launch: control_of(metrics) for launch, metrics in values.items()}
+
+
+def read_repetitions(database: sqlite3.Connection) -> dict[int, tuple[int, ...]]:
+    """Cycles of each timing of the launches that were timed several times."""
+    cycles: dict[int, tuple[int, ...]] = {}
+    for launch, each in database.execute("SELECT launch, cycles FROM repetitions ORDER BY launch, repetition"):
+        cycles[launch] = (*cycles.get(launch, ()), each)
+    return cycles

@@ -24,7 +24,7 @@ from gpuprof.device.images import TextureOptions
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.launching.bind import Value, parameter_block
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
-from gpuprof.device.launching.limits import Extent
+from gpuprof.device.launching.limits import Extent, check_cache_control
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
@@ -87,6 +87,7 @@ class Device:
         self.sampler = Sampler(self.submit)
         self._array_numbers, self._stream_numbers, self._event_numbers = count(1), count(1), count(0)
         self._task_numbers = count(0)
+        self._measured = ("", 0)  # cache and repeat of launches that do not say them
 
     def submit(self, command: cmd.Command) -> Any:
         return self.executor.submit(command)
@@ -242,6 +243,18 @@ class Device:
         finally:
             self.remove_trace_generator(generator)
 
+    @contextmanager
+    def measure(self, *, cache: str = "", repeat: int = 0) -> Iterator[None]:
+        """`with gpu.measure(cache="cold", repeat=5):` says how the launches inside are measured: what the caches hold
+        ("cold", "warm" or "keep"), and how often they are timed. `--cache` and `--repeat` of `collect` go before it.
+        """
+        check_cache_control("measure", cache, integer(repeat, "repeat"))
+        before, self._measured = self._measured, (cache or self._measured[0], repeat or self._measured[1])
+        try:
+            yield
+        finally:
+            self._measured = before
+
     def launch(
         self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str
     ) -> Any:
@@ -249,6 +262,8 @@ class Device:
         or chip.
         """
         params = parameter_block(function, values)
+        cache, repeat = self._measured
+        config = config._replace(cache=config.cache or cache, repeat=config.repeat or repeat)
         return self.submit(checked_launch(self.chip, self.executor.n_launches, module, function, config, params, text))
 
 

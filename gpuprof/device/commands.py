@@ -133,6 +133,8 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
     # it may start when the launch before it on the stream lets it (programmatic dependent launch)
     dependent: bool = False
+    cache: str = ""  # of base.cache_control; "" as the run says
+    repeat: int = 0  # timings of it, 0 as the run says
     is_timed: bool = True  # False: it is only emulated, between the requests before and after it, and takes no time
 
     @property

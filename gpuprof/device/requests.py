@@ -52,9 +52,10 @@ def run_requests(
     seed: int = 0,
     folder: Path = Path(),
     requested: RequestedResults = NOTHING_REQUESTED,
+    cache: str = "",
 ) -> LaunchArrays:
     """Launches in order, sharing named arrays, and compares and saves results. `seed` is for random data; .npy files of
-    launches are looked up from `folder`.
+    launches are looked up from `folder`. `cache`: of launches that do not say it, "" as the run says.
 
     Raises UsageError, with the launch's place and text, for one that does not fit its kernel, the chip or its files,
     before any has run; GpuprofError when the disk refuses a result.
@@ -73,7 +74,8 @@ def run_requests(
                 _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
             ]
             index = device.executor.n_launches
-            device.launch(kernel.module, kernel.function, request.config, values, request.text)
+            config = request.config._replace(cache=request.config.cache or cache)
+            device.launch(kernel.module, kernel.function, config, values, request.text)
             _handle_results(arrays, plan, launch, index)
             under_way.done += 1
         if any(request.config.stream for request in requests):

@@ -31,7 +31,8 @@ Version history: 1 the first; 2 counter records, stall lengths, causes, losses b
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
 parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
 activity over time; calls of programs; 7 draws, the waves of their shaders and the primitives that
-each block has; 8 what draws' units read and write.
+each block has; 8 what draws' units read and write; 10 what caches held when a launch was measured,
+and its repetitions (there is no 9).
 """
 
 from typing import NamedTuple
@@ -145,6 +146,14 @@ LAUNCH_FIELDS = (
         optional=True,
     ),
     Field("dependent", "flag", "true where the launch before it on the stream may let it start early", optional=True),
+    Field(
+        "cache",
+        "text",
+        "what its caches held, where that is not what the launches before left: cold (emptied) or warm (after one "
+        "launch like it that is not recorded)",
+        optional=True,
+    ),
+    Field("repeat", "count", "timings of the launch, where there are several; the last is recorded", optional=True),
     Field("traces", "text", "names of the trace generators that watch it, with a comma between two", optional=True),
     Field("sampling", "map", "registers of the sampler for this launch, where they differ from META's", optional=True),
     Field("draw", "count", "number of the draw that it is a shader of", optional=True),

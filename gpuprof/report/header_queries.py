@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 
+from gpuprof.base.cache_control import CacheControl, control_of
 from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.findings import read_results
@@ -39,6 +40,7 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
         filter=filters_in_force(meta, launches),
         results=tuple(read_results(database)),
+        caches=() if "measured_by" in meta else caches_of(launches),
         measured_by=meta.get("measured_by", ""),
         samples_time="measured_by" in meta or not any(map(narrowed_by, registers_in_force(meta, launches))),
         notes=(
@@ -48,6 +50,10 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         ),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )
+
+
+def caches_of(launches: list[Launch]) -> tuple[tuple[CacheControl, int], ...]:
+    return tuple(Counter(control_of(launch.metrics) for launch in launches).items())
 
 
 def read_losses(database: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuprof.base.cache_control import CacheControl
 from gpuprof.base.compared_results import Result
 from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.api_calls import ApiCall
@@ -150,6 +151,7 @@ class Launch:
     sample_weight: int | None = None  # sum of the samples' weights; None where the records do not store them
     effective_samples: float | None = None  # independent samples that would be as sure; None likewise
     operations: dict[str, int] = field(default_factory=dict)  # of its arithmetic, by precision; none is left out
+    repetitions: tuple[int, ...] = ()  # cycles of each timing; () for one
     place: str = ""  # FILE:LINE of the program's call that launched it; "" where that is unknown
 
     def metric(self, name: str) -> int | float | None:
@@ -245,6 +247,8 @@ class Header:
     results: tuple[Result, ...] = ()  # of all launches: what was compared with its expected values
     alike: str = ""  # how far the model is off for kernels like the longest of these; "" where nothing is known
     measured_by: str = ""  # the tool that measured it on a card; "" for gpuprof's own recordings
+    # how the launches were measured, and how many so; empty for a card's
+    caches: tuple[tuple[CacheControl, int], ...] = ()
     samples_time: bool = True  # they are of all warps' time, so that the ledger has what they estimate
 
     @property

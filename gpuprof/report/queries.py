@@ -14,6 +14,7 @@ from gpuprof.correlate.api_calls import launch_places
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.findings import Found, read_findings, worst_first
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
+from gpuprof.correlate.metrics import read_repetitions
 from gpuprof.correlate.trace_tables import read_traces
 from gpuprof.correlate.works import read_works
 from gpuprof.errors import UsageError
@@ -262,7 +263,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
     ):
         if n:
             operations.setdefault(number, {})[precision] = n
-    places = launch_places(database)
+    places, repetitions = launch_places(database), read_repetitions(database)
     for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
         f"samples_due, samples_kept, samples_dropped, buffer_full, complete {of_kernel('launches l')} ORDER BY launch",
@@ -276,6 +277,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
             complete=bool(complete),
             metrics=metrics.get(number, {}),
             sampling=registers.get(number, {}),
+            repetitions=repetitions.get(number, ()),
             sample_weight=weight,
             effective_samples=effective,
             operations=operations.get(number, {}),

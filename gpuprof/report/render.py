@@ -78,6 +78,7 @@ def header_object(header: Header) -> dict:
     return dict(vars(header)) | {
         "kernels": list(header.kernels),
         "notes": list(header.notes),
+        "caches": [control._asdict() | {"launches": n_launches} for control, n_launches in header.caches],
         "results": [result._asdict() for result in header.results],
     }
 

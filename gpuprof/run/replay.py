@@ -173,7 +173,14 @@ class Player:
                 "given"
             )
         config = LaunchConfig(
-            saved.grid, saved.block, saved.dynamic_shared_nbytes, saved.stream, saved.cluster, saved.dependent
+            saved.grid,
+            saved.block,
+            saved.dynamic_shared_nbytes,
+            saved.stream,
+            saved.cluster,
+            saved.dependent,
+            saved.cache,
+            saved.repeat,
         )
         launch = checked_launch(
             self.session.chip, self.session.n_launches, module, function, config, saved.params, saved.name

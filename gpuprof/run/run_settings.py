@@ -48,6 +48,8 @@ class Settings:
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
+    cache: str | None = None  # of base.cache_control, for all launches; None: as each launch says, or else KEEP
+    repeat: int | None = None  # timings of each launch; None: as each launch says, or else 1
     sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
     max_instructions: int | None = None  # of a warp

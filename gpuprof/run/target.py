@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from gpuprof.base.cache_control import COLD
 from gpuprof.base.compared_results import Result
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.inputs import check_is_file
@@ -121,7 +122,10 @@ class Launches:
                 module = device.load(self.file, instantiate=kernel_names(self.requests))
             requests = self.requests or embedded_requests(self.file, module.sources, module.kernels)
             seed, folder = settings.sampling.seed, self.folder
-            results = run_requests(device, module, requests, seed=seed, folder=folder, requested=self.wanted).results
+            wanted = self.wanted
+            results = run_requests(
+                device, module, requests, seed=seed, folder=folder, requested=wanted, cache=COLD
+            ).results
             device.executor.finish()
         except BaseException:
             if settings.recorder is None:  # a recording has what was recorded before, and its process ends

@@ -12,6 +12,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import BinaryIO
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM, COLD
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.scratch import remove_left_folders, temporary_folder
 from gpuprof.base.wording import installed_version
@@ -51,6 +52,8 @@ class Task:
     max_cycles: int | None
     max_instructions: int | None
     sample_blocks: bool
+    cache: str | None
+    repeat: int | None
     versions: Mapping[str, str]
 
 
@@ -65,6 +68,7 @@ class Measured:
     block: str
     metrics: Mapping[str, int]
     cycles_error: float | None = None
+    control: str = ""  # what the caches held, as base.cache_control.CacheControl says it
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,8 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
             max_cycles=task.max_cycles,
             max_instructions=task.max_instructions,
             sample_blocks=task.sample_blocks,
+            cache=task.cache,
+            repeat=task.repeat,
             options=task.options,
             observer=Extrapolations(),
         )
@@ -162,7 +168,13 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
     device = open_device(settings)
     wanted = replace(work.wanted, folder=folder)
     results = run_requests(
-        device, device.load(image), work.requests, seed=work.seed, folder=folder, requested=wanted
+        device,
+        device.load(image),
+        work.requests,
+        seed=work.seed,
+        folder=folder,
+        requested=wanted,
+        cache=COLD,
     ).results
     wrong = "; ".join(str(result) for result in results if result.is_wrong)
     if wrong:
@@ -172,13 +184,15 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
 def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     """The launches of a recording. One whose fault a script caught has no end, and is left out."""
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.metrics import launch_values
+    from gpuprof.correlate.metrics import cache_controls, launch_values
 
     with reading(recording) as db:
-        values = launch_values(db)
+        values, controls = launch_values(db), cache_controls(db)
         rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
     return [
-        Measured(launch, kernel, grid, block, values[launch], errors.get(launch))
+        Measured(
+            launch, kernel, grid, block, values[launch], errors.get(launch), str(controls.get(launch, AS_THE_PROGRAM))
+        )
         for launch, kernel, grid, block in rows
     ]
 

@@ -50,6 +50,8 @@ class Plan:
     max_cycles: int | None = None
     max_instructions: int | None = None
     sample_blocks: bool = False
+    cache: str | None = None
+    repeat: int | None = None
     wanted: RequestedResults = NOTHING_REQUESTED
 
     @cached_property
@@ -140,7 +142,16 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
 
 def _task(plan: Plan, run: Run, work: Kernels | Target) -> Task:
     return Task(
-        run.number, run.chip, work, run.options, plan.max_cycles, plan.max_instructions, plan.sample_blocks, versions()
+        run.number,
+        run.chip,
+        work,
+        run.options,
+        plan.max_cycles,
+        plan.max_instructions,
+        plan.sample_blocks,
+        plan.cache,
+        plan.repeat,
+        versions(),
     )
 
 

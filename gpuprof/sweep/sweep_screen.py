@@ -36,6 +36,7 @@ def _header(swept: SweepTable, look: Look) -> Iterator[Text]:
         ("gpuprof", [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"]),
         ("file", [swept.meta["file"]]),
     ]
+    facts += [("caches", parts) for parts in [swept.caches()] if parts]
     facts += [("fidelity" if number == 0 else "", line.split("; ")) for number, line in enumerate(swept.trust())]
     for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)

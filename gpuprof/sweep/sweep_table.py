@@ -33,6 +33,7 @@ AFTER = (
     Column(
         "cycles_within", "real", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"
     ),
+    Column("cache", "text", "", "what the caches held: cold (nothing), warm (what one launch like it leaves), keep"),
     Column("model_version", "text", "", "of the timing model"),
     Column("fidelity", "text", "", "how far the model's numbers of the run's chip can be trusted"),
     Column("error", "text", "", "why the run failed; NULL when it did not"),
@@ -70,6 +71,10 @@ class SweepTable:
                 f"{max(bounds):.1f} %"
             )
         return lines
+
+    def caches(self) -> list[str]:
+        """The ways in which the launches were measured, each once."""
+        return list(dict.fromkeys(str(record["cache"]) for record in self.records() if record["cache"]))
 
     def failures(self) -> list[dict[str, Value | None]]:
         return [record for record in self.records() if record["error"] is not None]
@@ -110,6 +115,7 @@ def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[
             None,
             None,
             None,
+            None,
             *trust,
             outcome.error,
             *(None for _ in MEASURED),
@@ -128,6 +134,7 @@ def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[
             round(time, 6),
             speedup,
             within,
+            launch.control,
         )
         yield (*head, *facts, *trust, None, *(launch.metrics.get(column.name) for column in MEASURED))
 

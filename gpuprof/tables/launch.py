@@ -35,9 +35,26 @@ NUMBERS = Table(
         Column("priority", "integer", "", "priority of its stream, if it is not 0", KEY, null=True),
         Column("dependent", "integer", "", "1: the launch before it on the stream may let it start early", FLAG,
                null=True),
+        Column("cache", "text", "", "what its caches held, if not what the launches before left: cold or warm", KEY,
+               null=True),
+        Column("repeat", "integer", "timings", "timings of the launch, if more than one; the last is reported", KEY,
+               null=True),
     ),
     grain="launch",
 )  # fmt: skip
+REPETITIONS = Table(
+    "repetitions",
+    "cycles of each timing of a launch that was timed several times; its other rows are of the last one",
+    (
+        Column("repetition", "<u4", "", "number of the timing, from 1", KEY),
+        Column("reserved", "<u4", "", "zero", RESERVED),
+        Column("cycles", "<u8", "cycles", "cycles of the launch in it", MAX),
+    ),
+    chunk=b"REPT",
+    rows="rows ascend by repetition",
+    grain="launch repetition",
+    since=10,
+)
 WAITING_PC = Column("pc", "<u4", "", "code address of the instruction that waits; may be in no module", PC)
 LOSSES = Table(
     "sample_losses",

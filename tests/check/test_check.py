@@ -115,6 +115,7 @@ def folder(tmp_path):
 BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
+# cache: what the caches held: cold (nothing), warm (as after one launch like it), keep (as the launches before left).
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # 1% of any of them on.
@@ -129,6 +130,7 @@ compiler = "clang 22"
 kernel = "blur<<<(8, 8), 64>>>"
 ordinal = 1
 module = "blur.cu"
+cache = "keep"
 cycles = 200
 inst_executed = 24
 dram_nbytes = 1536

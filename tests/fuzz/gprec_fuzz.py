@@ -148,13 +148,13 @@ def write_everything(path: Path) -> Path:
         writer.source("saxpy.cu", "// nothing\n")
         for launch in range(2):
             own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0, "traces": "g"} if launch else {}
-            own |= {"draw": 0, "stage": "pixel" if launch else "vertex"}
+            own |= {"draw": 0, "stage": "pixel" if launch else "vertex", "cache": "warm", "repeat": 3}
             writer.launch_begin(launch_fields(launch) | own)
             samples = SAMPLES.copy()
             samples["launch"] = launch
             writer.samples(launch, samples)
             exact = (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK", b"ACTV", b"ACTR", b"ACSM")
-            for type_ in (*exact, b"ACCC", b"REUS", b"BLKC", b"WRPC", b"PRIM"):
+            for type_ in (*exact, b"REPT", b"ACCC", b"REUS", b"BLKC", b"WRPC", b"PRIM"):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
                 for name in {"launch", "sm", "reserved", "bin"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0

@@ -5,6 +5,7 @@ Types and defaults that other rooms declare, too, are plain values here, so that
 
 import click
 
+from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.base.compared_results import MOST_SHOWN
 from gpuprof.cli.options.option import (
     CHECKERS,
@@ -157,6 +158,15 @@ RUN = _rows(
            "cycle.",
            type=NearChoice(("wide", "compact", WITH_COUNTERS)), default="wide", group=CONTENTS, made=samples_form,
            recorded="replay"),
+    Option("--cache", "cache",
+           "What the caches hold when a launch begins: nothing (cold, as under ncu), what one launch like it leaves "
+           "(warm), or what the launches before leave (keep).",
+           type=NearChoice(tuple(STATES)),
+           usual="cold for --launch and LAUNCH: comments; scripts and programs: keep", group=LAUNCHES,
+           commands="collect replay sweep"),
+    Option("--repeat", "repeat", "Time each launch N times; record the last timing, and the cycles of each.",
+           metavar="N", type=click.IntRange(1, MOST_REPEATS), usual="1", group=LAUNCHES,
+           commands="collect replay sweep"),
     Option("--max-cycles", "max_cycles",
            "Stop a kernel after N cycles, instead of by its instructions.",
            metavar="N", type=Count(1), usual="no limit", group=LAUNCHES, commands="collect replay sweep",

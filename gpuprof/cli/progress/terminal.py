@@ -2,6 +2,7 @@
 
 import click
 
+from gpuprof.base.cache_control import timings_text
 from gpuprof.base.wording import extent_text, launch_text, plural
 from gpuprof.cli.main import silence_stdout
 from gpuprof.cli.progress.display import Display
@@ -39,12 +40,13 @@ class Terminal(Observer):
         n_instructions = int(result.counters.inst_executed.sum())
         dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
         sampled = f"  ({timing.extrapolation})" if timing.extrapolation else ""
+        repeated = "" if timing.repetitions is None else f"  (timings: {timings_text(timing.repetitions.tolist())})"
         cluster = [f"cluster={extent_text(launch.cluster)}"] if launch.blocks_of_cluster > 1 else []
         self.say(
             f"{launch_text(launch.function.display, launch.grid, launch.block, *cluster)}  "
             f"{plural(timing.cycles, 'cycle', 'cycles')}"
             f"  {plural(n_instructions, 'warp instruction', 'warp instructions')}  "
-            f"{plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"
+            f"{plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}{repeated}"
         )
 
     def _echo(self, text: str) -> None:

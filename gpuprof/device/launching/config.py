@@ -5,7 +5,7 @@ from typing import NamedTuple
 from gpuprof.base.wording import extent_text, launch_text
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
-from gpuprof.device.launching.limits import Extent, check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.limits import Extent, check_cache_control, check_dependent, check_limits, cluster_of
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function
 
@@ -19,6 +19,8 @@ class LaunchConfig(NamedTuple):
     stream: int = 0
     cluster: Extent | None = None  # None: as the kernel says
     dependent: bool = False  # programmatic dependent launch
+    cache: str = ""  # of base.cache_control; "" as the run says
+    repeat: int = 0  # timings of it, 0 as the run says
 
     def __str__(self) -> str:
         """The configuration as CUDA writes it: "<<<(16, 16), 256>>>"."""
@@ -26,6 +28,8 @@ class LaunchConfig(NamedTuple):
         optional += [str(self.stream)] if self.stream else []
         optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []
         optional += ["dependent"] if self.dependent else []
+        optional += [f"cache={self.cache}"] if self.cache else []
+        optional += [f"repeat={self.repeat}"] if self.repeat else []
         return launch_text("", self.grid, self.block, *optional)
 
 
@@ -35,6 +39,7 @@ def checked(function: Function, config: LaunchConfig, chip: Chip) -> LaunchConfi
     """
     check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, chip)
     check_dependent(function, config.dependent, config.stream, chip)
+    check_cache_control(function.display, config.cache, config.repeat)
     return config._replace(cluster=cluster_of(function, config.grid, config.cluster, chip))
 
 
@@ -57,4 +62,6 @@ def checked_launch(
         name=text,
         cluster=complete.cluster,
         dependent=complete.dependent,
+        cache=complete.cache,
+        repeat=complete.repeat,
     )

@@ -1,6 +1,7 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
     launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"]
+               ["," "cache" "=" ("cold" | "warm" | "keep")] ["," "repeat" "=" number]
                ">>>" "(" [argument {"," argument}] ")" {";" expected} [";"]       (expected: launching.results)
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
@@ -22,6 +23,7 @@ bytes and a stream are integers.
 
 import re
 
+from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.images import TextureOptions
 from gpuprof.device.launching.argument_values import (
@@ -41,6 +43,7 @@ from gpuprof.device.launching.expected_results import ResultParser
 from gpuprof.device.launching.text_scanner import IDENTIFIER
 from gpuprof.errors import UsageError
 
+OPTIONS = ("cluster", "dependent", "cache", "repeat")  # of a launch, after the stream
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
 GEOMETRY_WORDS = {
     "1d": "1d",
@@ -108,18 +111,26 @@ class _Parser(ResultParser):
         if more and not self.at_option():
             stream = self.integer("the stream")
             more = self.accept(",")
-        cluster = None
-        if more and not self.text.startswith("dependent", self.at):
+        cluster, dependent, cache, repeat = None, False, "", 0
+        if more and self.at_word("cluster"):
             cluster = self.cluster()
             more = self.accept(",")
+        if more and self.accept("dependent"):
+            dependent, more = True, self.accept(",")
+        if more and self.at_word("cache"):
+            cache = self.cache()
+            more = self.accept(",")
+        if more and self.at_word("repeat"):
+            repeat = self.repeat()
+            more = self.accept(",")
         if more:
-            self.expect("dependent")
+            self.fail(f"expected one of {', '.join(OPTIONS)}, in this order")
         self.expect(">>>")
         arguments = self.arguments()
         text = self.text[: self.at].strip()
         expected = self.comparisons()
         self.end("nothing may follow the launch; a comparison comes after a semicolon, as in ; y == ref.npy")
-        config = LaunchConfig(grid, block, shared_nbytes, stream, cluster, dependent=bool(more))
+        config = LaunchConfig(grid, block, shared_nbytes, stream, cluster, dependent, cache, repeat)
         return LaunchRequest(text, kernel, config, arguments, expected, self.place)
 
     # {";" expected} [";"]
@@ -130,13 +141,39 @@ class _Parser(ResultParser):
         return tuple(comparisons)
 
     def at_option(self) -> bool:
-        return self.text.startswith(("cluster", "dependent"), self.at)
+        return any(map(self.at_word, OPTIONS))
+
+    def at_word(self, word: str) -> bool:
+        self.space()
+        return self.text.startswith(word, self.at)
 
     # "cluster" "=" extent
     def cluster(self) -> tuple[int, int, int]:
         self.expect("cluster")
         self.expect("=", "and the blocks of a cluster")
         return self.extent("the cluster")
+
+    # "cache" "=" ("cold" | "warm" | "keep")
+    def cache(self) -> str:
+        self.expect("cache")
+        self.expect("=", f"and one of {', '.join(STATES)}")
+        self.space()
+        start = self.at
+        match = self.match(IDENTIFIER)
+        if not match or match.group() not in STATES:
+            self.fail(f"expected one of {', '.join(STATES)}", start)
+        return match.group()
+
+    # "repeat" "=" number
+    def repeat(self) -> int:
+        self.expect("repeat")
+        self.expect("=", "and a number of timings")
+        self.space()
+        start = self.at
+        value = self.integer("the number of timings")
+        if not 1 <= value <= MOST_REPEATS:
+            self.fail(f"the number of timings is 1 to {MOST_REPEATS:,}, not {value}", start)
+        return value
 
     # kernel = part {"::" part}, part = identifier ["<" template arguments ">"]
     def kernel(self) -> str:

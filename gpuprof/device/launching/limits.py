@@ -1,5 +1,6 @@
 """The limits that a chip and a kernel set to a launch."""
 
+from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.chips import Chip
 from gpuprof.errors import LaunchRefused, UsageError
 from gpuprof.isa.program import Function
@@ -92,6 +93,14 @@ def check_dependent(function: Function, dependent: bool, stream: int, chip: Chip
             "host waits for each launch on"
             " the default stream"
         )
+
+
+def check_cache_control(name: str, cache: str, repeat: int) -> None:
+    """Raises UsageError for what is no way to measure a launch; "" and 0 are left to the run."""
+    if cache and cache not in STATES:
+        raise UsageError(f"{name}: cache={cache}: it must be one of {', '.join(STATES)}")
+    if not 0 <= repeat <= MOST_REPEATS:
+        raise UsageError(f"{name}: repeat={repeat}: it must be 1 to {MOST_REPEATS:,}")
 
 
 def _compute_capability(chip: Chip) -> int:

@@ -29,8 +29,8 @@ from gpuprof.timing.sampling.configuration import Sampling
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
 # memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
-# lie apart, memory that is mapped.
-VERSION = 7
+# lie apart, memory that is mapped; 8: what caches hold when a launch is measured, and how often it is.
+VERSION = 8
 LIMIT = 1 << 63
 
 
@@ -80,6 +80,8 @@ class SavedLaunch:
     cluster: tuple[int, int, int] = (1, 1, 1)
     dependent: bool = False
     is_timed: bool = True
+    cache: str = ""
+    repeat: int = 0
 
 
 @dataclass(frozen=True)

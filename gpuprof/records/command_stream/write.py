@@ -73,6 +73,8 @@ class StreamWriter:
                 command.cluster,
                 command.dependent,
                 command.is_timed,
+                command.cache,
+                command.repeat,
             )
         if isinstance(command, cmd.Draw):
             return SavedDraw(

@@ -107,6 +107,8 @@ COLUMNS = (
     Head("stream", ("launches",), "The stream that it was launched in; 0 is the default stream."),
     Head("priority", ("launches",), "Priority of its stream: the smaller number starts its blocks first."),
     Head("dependent", ("launches",), "Whether it may begin before the launch before it has ended."),
+    Head("cache", ("launches",), "What its caches held, where launches differ: see `--cache` of `collect`."),
+    Head("timings", ("launches",), "Cycles of each timing of a launch that was timed several times; `x4`: four alike."),
     Head("occupancy", ("launches",), "The share of an SM's warp slots that its blocks can fill."),
     Head("of_peak", ("launches",), "The resource whose throughput is nearest to its peak, and its share of that."),
     Head("due", ("launches",), "Samples that should have been taken: recorded and dropped ones."),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from gpuprof.base.cache_control import control_of, timings_text
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Launch, Report
 from gpuprof.report.number_text import count, extent, rounded
@@ -82,6 +83,10 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         columns.insert(1, Column("by", lambda r: Text(str(r.launch.metrics.get("parent", "host"))), 3))
     if any(row.launch.sampling for row in rows):
         columns.append(Column("sampler", lambda r: Text(shown(own_registers(r.launch)), WARM), 13, left=True))
+    if len(report.header.caches) > 1:
+        columns.append(Column("cache", lambda r: Text(shown(str(control_of(r.launch.metrics)))), 8, left=True))
+    if any(row.launch.repetitions for row in rows):
+        columns.append(Column("timings", lambda r: Text(timings_text(r.launch.repetitions) or "-"), 7, left=True))
     if any(row.launch.task for row in rows):
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     if any(row.launch.place for row in rows):

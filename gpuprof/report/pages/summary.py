@@ -252,6 +252,8 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:
     header = report.header
     yield from (("model_version", header.model_version), ("chip", header.chip), ("fidelity", header.fidelity))
+    if header.caches:
+        yield "cache", "; ".join(str(control) for control, _ in header.caches)
     if header.filter:
         yield "filter", header.filter
     yield from (("launches", len(kernel.launches)), ("cycles", kernel.cycles), ("registers", kernel.registers))

@@ -46,6 +46,12 @@ def result_facts(header: Header) -> Iterator[Text | str]:
     yield from (Text(shown(str(result)), WARM) for result in wrong)
 
 
+def cache_facts(header: Header) -> Iterator[str]:
+    for control, n_launches in header.caches:
+        which = f" ({plural(n_launches, 'launch', 'launches')})" if len(header.caches) > 1 else ""
+        yield f"{shown(control.sentence)}{which}"
+
+
 def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
     if header.measured_by:
         yield "measured", [Text(f"by {shown(header.measured_by)}", BOLD), f"on {shown(header.chip)}", "not by gpuprof"]
@@ -56,6 +62,8 @@ def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
         yield "fidelity", shown(line(header.fidelity, header.alike)).split("; ")
     launches = plural(header.launches, "launch", "launches")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
+    if header.caches:
+        yield "caches", list(cache_facts(header))
     dropped = [
         Text(f"dropped {grouped(header.dropped)}", WARM if header.dropped else ""),
         f"buffer full: {'yes' if header.buffer_full else 'no'}",

@@ -1,9 +1,16 @@
 """The timing model of one GPU: batches of launches in, their timings and samples out."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.base.cache_control import COLD, CacheControl
 from gpuprof.chips import Chip
+from gpuprof.errors import UsageError
 from gpuprof.jit.compile_stage import show_compiling
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.launching.sampling_overhead import copy_of, simulate_twice
+from gpuprof.run.launching.stored_trace import repeated
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink
@@ -11,7 +18,7 @@ from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.timing.state.machine import Machine, power_on
+from gpuprof.timing.state.machine import Machine, empty_caches, power_on
 
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
@@ -40,7 +47,24 @@ class GpuTiming:
             self._compilation.wait()
             self._compilation = None
 
-    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
+    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink, control: CacheControl) -> list[LaunchTiming]:
+        """Times a batch as often as `control` says; gives the last timing, with the cycles of those that it counts.
+        Only the last one is sampled.
+        """
+        cycles: list[list[int]] = []  # of the launches, in each timing
+        timings: list[LaunchTiming] = []
+        for number, now in enumerate(repeated(grids, control.timings), 1):
+            if control.cache == COLD:
+                self._empty_caches()
+            is_last = number == control.timings
+            timings = self._time(now, sampling, sink) if is_last else self._time(now, Sampling(), _nowhere)
+            cycles.append([timing.cycles for timing in timings])
+        if control.repeat == 1:
+            return timings
+        counted = np.array(cycles[-control.repeat :], np.uint64).T
+        return [replace(timing, repetitions=row) for timing, row in zip(timings, counted, strict=True)]
+
+    def _time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
         """Times a batch. Once records have passed the load/store unit, everything is timed twice: their effects on
         the caches may show later.
         """
@@ -52,3 +76,20 @@ class GpuTiming:
             return simulate_twice(self.machine, self._undisturbed, grids, sampling, sink, limit, nbytes)
         simulate = simulate_with_period if sampling.auto_period else simulate_batch
         return simulate(self.machine, grids, sampling, sink, limit, self._sample_blocks, nbytes)
+
+    def _empty_caches(self) -> None:
+        for machine in (self.machine, self._undisturbed):
+            if machine is not None:
+                empty_caches(machine)
+
+    def check(self, control: CacheControl) -> None:
+        """Raises UsageError for what --sample-blocks does not allow: each timing would leave out other blocks."""
+        if self._sample_blocks and control.timings > 1:
+            raise UsageError(
+                "--sample-blocks times a part of the blocks, and --cache warm or --repeat times the same ones again; "
+                "leave out one of the two"
+            )
+
+
+def _nowhere(rows: np.ndarray) -> None:
+    """The sink of a timing that is not reported."""

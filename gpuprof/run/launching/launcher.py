@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from gpuprof.base.cache_control import KEEP, CacheControl
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
@@ -104,15 +105,33 @@ class Launcher:
         self.n_launches += 1
         task, priority = self.tasks.path, self.priorities.get(launch.stream, 0)
         names = (launch.function.display, launch.function.name)
+        control = self._control(launch)
         filter = self.chooser.choose(launch.index, names, launch.stream, task, *(shader or ()))
         trace = self.tracers.watch(launch, task, parent, shader)
         watching = trace.names if trace else ()
-        start = LaunchStart(launch, parent, task, self.sampling, priority, shader, watching)
+        start = LaunchStart(launch, parent, task, self.sampling, priority, shader, watching, control)
         for observer in self.observers:
             observer.launch(start)
         counters = LaunchCounters.zeros(len(launch.module.code))
         emulation = partial(self._emulation, launch, counters, trace, self.settings.is_timed)
-        return BegunLaunch(launch, counters, emulation, filter, priority)
+        return BegunLaunch(launch, counters, emulation, filter, priority, control)
+
+    def _control(self, launch: cmd.Launch) -> CacheControl:
+        """How the launch is measured: as the settings say, or else the launch. Launches in flight together are measured
+        together; raises UsageError for one that asks for another way.
+        """
+        settings, together = self.settings, self.in_flight.control
+        cache, repeat = settings.cache or launch.cache, settings.repeat or launch.repeat
+        if together is None:
+            control = CacheControl(cache or KEEP, repeat or 1)
+            self.timing.check(control)
+            return control
+        if (cache or together.cache, repeat or together.repeat) != together:
+            raise UsageError(
+                f"{launch.function.display}: launches in flight together are measured together, and one before it has "
+                f"cache {together}; say the same of all of them"
+            )
+        return together
 
     def _begin_untimed(self, launch: cmd.Launch, parent: int | None = None) -> BegunLaunch:
         for observer in self.observers:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM, CacheControl
 from gpuprof.base.interrupts import uninterrupted
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
@@ -201,8 +202,8 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 
 class BegunLaunch(NamedTuple):
-    """A launch that was requested: its emulation, which fills the counters, the filter of its samples, and the priority
-    that its stream had at the request.
+    """A launch that was requested: its emulation, which fills the counters, the filter of its samples, the priority
+    that its stream had at the request, and how it is measured.
     """
 
     launch: cmd.Launch
@@ -210,6 +211,7 @@ class BegunLaunch(NamedTuple):
     emulate: Emulate
     filter: Filter
     priority: int
+    control: CacheControl = AS_THE_PROGRAM
 
 
 @dataclass(eq=False)
@@ -224,6 +226,7 @@ class PendingLaunch:
     after: tuple[int, ...]
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
+    control: CacheControl
     # of a draw's shader, as in timing.batch.Grid
     shades: Shades | None = None
     draw: DrawWork | None = None
@@ -276,6 +279,11 @@ class InFlight:
         return bool(self.flights) and all(flight.shades for flight in self.flights)
 
     @property
+    def control(self) -> CacheControl | None:
+        """How they are measured, all alike; None if nothing is in flight."""
+        return self.flights[0].control if self.flights else None
+
+    @property
     def is_full(self) -> bool:
         return len(self.flights) >= MOST_FLIGHTS or self.n_instructions > MOST_INSTRUCTIONS
 
@@ -308,6 +316,7 @@ class InFlight:
                 tuple(sorted(after)),
                 after_signal,
                 launched_by,
+                begun.control,
             )
         )
 

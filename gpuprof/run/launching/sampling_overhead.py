@@ -8,13 +8,10 @@ are those of that run. Both GPUs live as long as the session, and the lines that
 to the launch that pays.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 
-from gpuprof.emulate.trace_log.trace import Order, TracePiece
-from gpuprof.run.launching.pending import Shelf
+from gpuprof.run.launching.stored_trace import stored
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
@@ -40,38 +37,10 @@ def simulate_twice(
     """Times grids like `simulate_batch` on `machine`, and gives `disturbance_cycles`. An error in the first timing
     leaves no samples.
     """
-    traces = [_Trace(grid.pieces) for grid in grids]
-    first = [replace(grid, pieces=trace.storing()) for grid, trace in zip(grids, traces, strict=True)]
-    second = [replace(grid, pieces=trace, order=trace.order) for grid, trace in zip(grids, traces, strict=True)]
+    first, second = stored(grids, "traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
     quiet = simulate_batch(undisturbed, first, Sampling(), lambda samples: None, max_cycles)
     disturbed = simulate_batch(machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes)
     return [
         replace(timing, disturbance_cycles=timing.cycles - alike.cycles)
         for alike, timing in zip(quiet, disturbed, strict=True)
     ]
-
-
-class _Trace:
-    """A launch's pieces, stored as they are used, and given a second time to other orders."""
-
-    def __init__(self, pieces: Iterable[TracePiece]):
-        self._pieces = pieces
-        self._shelf = Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
-        self._open: deque[Order] = deque()
-
-    def storing(self) -> Iterator[TracePiece]:
-        for piece in self._pieces:
-            self._shelf.put(piece)
-            yield piece
-
-    def order(self, order: Order) -> None:
-        self._open.append(order)
-
-    def __iter__(self) -> "_Trace":
-        return self
-
-    def __next__(self) -> TracePiece:
-        while self._open:
-            if (piece := self._shelf.take(self._open.popleft())) is not None:
-                return piece
-        raise StopIteration

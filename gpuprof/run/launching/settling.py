@@ -55,7 +55,7 @@ class Settler:
             self._user.notice(notice)
         with under_way(_watched(flights)), self.stopping():
             grids = [self._grid(flight, sampling) for flight in flights]
-            timings = self._timing.time(grids, sampling, self._samples)
+            timings = self._timing.time(grids, sampling, self._samples, flights[0].control)
             if timings[0].extrapolation:
                 # The blocks that were not timed are emulated all the same: results and counters are exact
                 # (docs/model.md).

@@ -16,6 +16,7 @@ from gpuprof.tables.launch import (
     COUNTERS,
     LEDGER,
     LOSSES,
+    REPETITIONS,
     STALL_LENGTHS,
     STALLS,
 )
@@ -36,6 +37,7 @@ def exact_rows(
     yield LOSSES, timing.losses
     yield from activity_rows(coarser(timing.activity, most_bins), timing.start_cycle).items()
     yield ACTIVITY_OF_SMS, sm_rows(timing)
+    yield REPETITIONS, repetition_rows(timing.repetitions)
 
 
 def ledger_rows(cycles: np.ndarray, load_base: int) -> np.ndarray:
@@ -77,6 +79,13 @@ def sm_rows(timing: LaunchTiming) -> np.ndarray:
     sm = np.flatnonzero(timing.active_cycles_of_sm)
     rows = np.zeros(len(sm), ACTIVITY_OF_SMS.dtype)
     rows["sm"], rows["active_cycles"] = sm, timing.active_cycles_of_sm[sm]
+    return rows
+
+
+def repetition_rows(cycles: np.ndarray | None) -> np.ndarray:
+    """Cycles of each timing as rows of REPETITIONS; none of a launch that is timed once."""
+    rows = np.zeros(0 if cycles is None else len(cycles), REPETITIONS.dtype)
+    rows["repetition"], rows["cycles"] = np.arange(1, len(rows) + 1), 0 if cycles is None else cycles
     return rows
 
 

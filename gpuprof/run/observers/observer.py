@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM, CacheControl
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
@@ -43,7 +44,8 @@ class LaunchStart(NamedTuple):
     """A launch that was requested, to be counted and timed.
 
     parent: the index of the launch whose kernel launched it. task: the open tasks, as a path. sampling: the sampler's
-    registers in force. priority: the stream's. traces: the names of the trace generators that watch it.
+    registers in force. priority: the stream's. traces: the names of the trace generators that watch it. control: how it
+    is measured.
     """
 
     launch: cmd.Launch
@@ -53,6 +55,7 @@ class LaunchStart(NamedTuple):
     priority: int
     shader: DrawStage | None
     traces: tuple[str, ...]
+    control: CacheControl = AS_THE_PROGRAM
 
 
 class LaunchOrder(NamedTuple):

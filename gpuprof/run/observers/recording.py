@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpuprof.base.cache_control import KEEP
 from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
@@ -96,6 +97,8 @@ def launch_fields(start: LaunchStart, module: int) -> dict:
     unusual = {} if start.parent is None else {"parent": start.parent}
     unusual |= {"priority": start.priority} if start.priority else {}
     unusual |= {"dependent": True} if launch.dependent else {}
+    unusual |= {"cache": start.control.cache} if start.control.cache != KEEP else {}
+    unusual |= {"repeat": start.control.repeat} if start.control.repeat != 1 else {}
     unusual |= {"traces": ",".join(start.traces)} if start.traces else {}
     return unusual | {
         "launch": launch.index,

@@ -100,4 +100,5 @@ class LaunchTiming:
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
     extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to continue from here
+    repetitions: np.ndarray | None = None  # uint64, cycles of each timing of a launch that is timed several times
     draw: DrawTiming | None = None  # of the draw that it is the first shader of
