@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.programs_survey.arguments import known_arguments
 from tests.programs_survey.draw import FOREIGN, INCLUDED, _library_of
 from tests.programs_survey.judge import judge
 from tests.programs_survey.limits import run_limited
@@ -109,7 +110,8 @@ def _looked_at(folder: Path, name: str) -> dict[str, Any]:
     built = run_limited([sys.executable, "-m", "tests.programs_survey.build", *flags, path.name], path.parent, 240, GIB)
     if built.code != 0:
         return {"state": "does not build", "cause": built.output[-1500:], "build_s": built.seconds}
-    ended = run_limited([sys.executable, "-m", "gpuprof", "run", *flags, path.name], path.parent, SECONDS, GIB)
+    command = [sys.executable, "-m", "gpuprof", "run", *flags, path.name, "--", *known_arguments().get(name, ())]
+    ended = run_limited(command, path.parent, SECONDS, GIB)
     entry = {"build_s": built.seconds, "run_s": ended.seconds, "output": ended.output[:2000] + ended.output[-2000:]}
     if ended.code is None or ended.seconds > SECONDS:
         return entry | {"state": "time over", "cause": f"more than {SECONDS} s"}
