@@ -40,3 +40,13 @@ def printed(tmp_path_factory) -> list[str]:
 def test_printf(printed, number):
     template, _, values = CASES[number]
     assert printed[number] == in_c(template, values)
+
+
+def test_lanes_print_together(tmp_path):
+    """After a branch, as nvcc's code has it: no lane's line comes before the title."""
+    source = (
+        '#include <cstdio>\n__global__ void speak() {\n    if (threadIdx.x == 0) printf("lanes:");\n'
+        '    printf(" %d", threadIdx.x);\n    if (threadIdx.x == 0) printf("\\n");\n}\n'
+    )
+    _, results = run_source(tmp_path, source, "speak<<<1, 4>>>()")
+    assert results.printed == "lanes: 0 1 2 3\n"

@@ -17,13 +17,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.programs_survey.arguments import known_arguments
 from tests.programs_survey.draw import drawn, folders, foreign_library, library_of
 from tests.programs_survey.judge import judge
 from tests.programs_survey.limits import run_limited
 from tests.programs_survey.makefile import Recipe, read_recipe
 from tests.programs_survey.twin import agrees, twin_of
 
-ARGUMENTS = Path(__file__).parent / "arguments.csv"
 KEPT = "gpuprof-survey.json"
 TIME_OVER = "time over"
 STATES = {
@@ -136,10 +136,9 @@ def _small(recipe: Recipe) -> tuple[str, ...]:
     """The arguments of `arguments.csv`; else those of the Makefile with one repetition: most programs take their number
     last.
     """
-    with open(ARGUMENTS, newline="", encoding="utf-8") as file:
-        known = {row["program"]: row["arguments"] for row in csv.DictReader(file)}
+    known = known_arguments()
     if recipe.folder.name in known:
-        return tuple(known[recipe.folder.name].split())
+        return known[recipe.folder.name]
     *others, last = recipe.arguments or ("",)
     return tuple(each for each in (*others, "1" if last.isdigit() else last) if each)
 

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 WRONG = re.compile(
-    r"\bfail(ed|ure|s)?\b|mismatch|\bincorrect|\bwrong\b|\bnot ok\b|\berror:|does not match|disagree", re.I
+    r"\bfail(ed|ure|s)?\b|mismatch|\bincorrect|\bwrong\b|\bnot ok\b|\berror:|(not|n't) match|disagree", re.I
 )
 RIGHT = re.compile(r"\bpass(ed|es)?\b|success|\bcorrect(ly)?\b|verified|\bok\b|\bmatch(es|ed)?\b|\btrue\b", re.I)
 # What reads like a failure and is none: "0 errors", "failed: 0".

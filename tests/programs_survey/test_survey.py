@@ -51,6 +51,7 @@ def test_device_code_is_linked_where_nvcc_would(flags, links_device):
         ("errors: 0\nTest passed\n", 0, Verdict("passes", "Test passed")),
         ("0 mismatches, failed: 0\n", 0, Verdict("nothing", "")),
         ("12 mismatches\n", 0, Verdict("wrong", "12 mismatches")),
+        ("Results don't match!\n", 0, Verdict("wrong", "Results don't match!")),
         ("checksum 7\n", 0, Verdict("nothing", "")),
         ("PASS\n", 1, Verdict("wrong", "exit code 1")),
         ("Usage: ./main <repeat>\n", 1, Verdict("usage", "Usage: ./main <repeat>")),

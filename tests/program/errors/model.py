@@ -267,10 +267,10 @@ class Model:
     def _free(self, name: str) -> int:
         if self.allocation == "null":
             return 0
-        if error := self._unsafe():
+        if error := self._unsafe() or self._meet():  # nothing is freed
             return error
         was_live, self.allocation = self.allocation == "live", "freed"
-        return self._meet() or (0 if was_live else INVALID_VALUE)
+        return 0 if was_live else INVALID_VALUE
 
     # Captures
 
