@@ -1263,7 +1263,7 @@ class Gpu:
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, lanes, conflict):
         op = instruction.op
-        kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
+        kind = "write" if op.semantics in ("store", "store_matrix", "surface_store") else "atomic"
         total = sum(mask.bit_count() for mask in masks.values())
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
@@ -1353,6 +1353,8 @@ class Gpu:
     def busy_in_slice(self, r):
         """How long a read or a write takes its slice."""
         chip, n = self.chip, r.sectors.bit_count()
+        if r.watch == "poll":
+            return in_ticks(chip.atomic_sector_cycles)
         in_part = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
         busy = (n - in_part) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if in_part:
