@@ -68,8 +68,8 @@ def test_two_stores(chip):
 
 @pytest.mark.parametrize("gap, cause", [(45, "store"), (46, "self"), (47, "self")])
 def test_a_store_and_the_fences_own_time(chip, gap, cause):
-    """A fence keeps its warp until the last store is acknowledged, and membar_l2_cycles at least. The later it issues the
-    shorter is the first: in one case both end at once, and then it is the fence."""
+    """A fence keeps its warp until the last store is acknowledged, and membar_l2_cycles at least. The later it issues
+    the shorter is the first: in one case both end at once, and then it is the fence."""
     code = [STORES[0], *[FILL] * gap, make("MEMBAR"), EXIT]
     at = gap + 1
     expected = (at, cause, 0 if cause == "store" else at)
