@@ -58,8 +58,8 @@ SAYS: dict[str, Made] = {
     "grid_barrier": Made(
         "samples/transpose.cu:13 long_scoreboard",
         "83% of the stalled cycles wait in a loop for other blocks, as at a barrier of the grid at transpose.cu:13; "
-        "the last block to come ended the wait at transpose.cu:14. Blocks arrive one after the other, so fewer and larger "
-        "blocks wait less; so do blocks with equal work. With many blocks a launch of its own for each step may be "
+        "the last block to come ended the wait at transpose.cu:14. Blocks arrive one after the other, so fewer and "
+        "larger blocks wait less; so do blocks with equal work. With many blocks a launch of its own for each step may be "
         "faster.",
         (
             f"INSERT OR IGNORE INTO cause_kinds VALUES ({CAUSE_INDEX['signal']}, 'signal', 'last signal', '')",
