@@ -59,8 +59,8 @@ SAYS: dict[str, Made] = {
         "samples/transpose.cu:13 long_scoreboard",
         "83% of the stalled cycles wait in a loop for other blocks, as at a barrier of the grid at transpose.cu:13; "
         "the last block to come ended the wait at transpose.cu:14. Blocks arrive one after the other, so fewer and "
-        "larger blocks wait less; so do blocks with equal work. With many blocks a launch of its own for each step may be "
-        "faster.",
+        "larger blocks wait less; so do blocks with equal work. With many blocks a launch of its own for each step may "
+        "be faster.",
         (
             f"INSERT OR IGNORE INTO cause_kinds VALUES ({CAUSE_INDEX['signal']}, 'signal', 'last signal', '')",
             "INSERT INTO causes (launch, pc, reason, cause_pc, kind, other_warp, other_launch, conflict, cycles, "
