@@ -1313,7 +1313,7 @@ class Gpu:
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, lanes, conflict):
         op = instruction.op
-        kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
+        kind = "write" if op.semantics in ("store", "store_matrix", "surface_store") else "atomic"
         total = sum(mask.bit_count() for mask in masks.values())
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
@@ -1406,6 +1406,8 @@ class Gpu:
 
     def busy_in_slice(self, r):
         """How long a read or a write takes its slice."""
+        if r.watch == "poll":
+            return in_ticks(self.chip.atomic_sector_cycles)
         busy = r.sectors.bit_count() * in_ticks(32 / self.chip.l2_slice_nbytes_per_cycle)
         return busy + self.join(r) if r.missing else busy
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from gpuprof.correlate.correlate import add_advice
+from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.stalls import INDEX
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.kernel_rules import RULES, findings
@@ -61,6 +62,19 @@ SAYS: dict[str, Made] = {
         (
             f"UPDATE instructions SET opcode = 'CP.ASYNC.WAIT', text = 'CP.ASYNC.WAIT 1' WHERE pc = {LOAD}",
             f"UPDATE ledger SET cycles = 60000 WHERE pc = {LOAD} AND reason = {WAITS}",
+        ),
+    ),
+    "grid_barrier": Made(
+        "samples/transpose.cu:13 long_scoreboard",
+        "83% of the stalled cycles wait in a loop for other blocks, as at a barrier of the grid at transpose.cu:13; "
+        "the last block to come ended the wait at transpose.cu:14. Blocks arrive one after the other, so fewer and "
+        "larger blocks wait less; so do blocks with equal work. With many blocks a launch of its own for each step may "
+        "be faster.",
+        (
+            f"INSERT OR IGNORE INTO cause_kinds VALUES ({CAUSE_INDEX['signal']}, 'signal', 'last signal', '')",
+            "INSERT INTO causes (launch, pc, reason, cause_pc, kind, other_warp, other_launch, conflict, cycles, "
+            f"stalls) SELECT launch, {LOAD}, {WAITS}, {STORE}, {CAUSE_INDEX['signal']}, 1, 0, 0, 60000, 10 "
+            "FROM launches",
         ),
     ),
     "repeated_work": Made(

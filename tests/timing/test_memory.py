@@ -145,13 +145,13 @@ def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_p
     code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]
     reads = (1, 4, 9, 12)
     # slices 0 and 41 of 80: the second is far, and its half's channels are 95 cycles further than those on average
-    for line, wanted in ((0, (457, 206, 206, 206)), (40, (647, 206, 397, 206))):
+    for line, wanted in ((0, (457, 206, 206, 206)), (80, (647, 206, 397, 206))):
         timing, _ = run(chip, code, [warp([0], [access([4 * line])] * 5)])
         assert tuple(rows(timing)[k]["long_scoreboard"] + 1 for k in reads) == wanted
-    sectors = [access([160]), access([161]), access([160, 161]), access([160, 161]), access([160, 161])]
+    sectors = [access([320]), access([321]), access([320, 321]), access([320, 321]), access([320, 321])]
     timing, _ = run(
         chip, code, [warp([0], sectors)]
-    )  # sector 161 comes from the DRAM, of an open row; both are there until both are written
+    )  # sector 321 comes from the DRAM, of an open row; both are there until both are written
     assert [rows(timing)[k]["long_scoreboard"] + 1 for k in reads] == [647, 607, 397, 206]
 
 

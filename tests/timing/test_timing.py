@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.chips import load_chip
+from gpuprof.chips import altered, load_chip
 from gpuprof.errors import KernelFault
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.slow_paths import slow_path_of
@@ -328,7 +328,8 @@ def test_stores_drain_before_the_warp_leaves(chip):
 
 def test_membar_waits_for_the_stores(chip):
     code = [make("STG.32", a=1, b=0, mods=A64), make("MEMBAR"), make("EXIT")]
-    timing, _ = run(chip, code, [warp([0], [access(range(4))])])
+    quick = altered(chip, {"membar_l2_cycles": 20}, "quick fences")
+    timing, _ = run(quick, code, [warp([0], [access(range(4))])])
     # Three slots (MEMBAR, ERRBAR, CCTL.IVALL), two cycles apart, the first one a cycle behind the store.
     assert rows(timing)[1] == {"selected": 3, "wait": 2, "membar": chip.l2_store_cycles - 6}
 

@@ -1,5 +1,5 @@
-"""What ends waiting loops (isa/spin_loops): counts of the signals that sectors have had, and in the trace of a loop's
-load the count that it has seen.
+"""Counts of the signals that end waiting loops (isa/spin_loops), by sector; the trace of a loop's load has the count
+that it has seen.
 """
 
 from collections.abc import Callable

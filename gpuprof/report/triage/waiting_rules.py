@@ -25,7 +25,7 @@ def grid_barrier(case: Case) -> Iterator[Finding]:
         f"{percent0(waited / whole)} of the stalled cycles wait in a loop for other blocks, as at a barrier of the "
         f"grid{_at(here)}; the last block to come ended the wait{_at(there)}. Blocks "
         "arrive one after the other, so fewer and larger blocks wait less; so do blocks with equal work. With many "
-        "blocks a launch of its own for each step is faster."
+        "blocks a launch of its own for each step may be faster."
     )
     yield Finding("grid_barrier", text, here.path if here else "", here.line if here else 0, "long_scoreboard")
 

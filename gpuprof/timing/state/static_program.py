@@ -373,7 +373,7 @@ def _bypasses_l1(instruction: Instruction) -> bool:
 
 
 def _invalidates(instruction: Instruction) -> bool:
-    """ptxas has CCTL.IVALL behind fences and acquiring accesses that are not only the block's, from sm_75 to sm_120;
+    """ptxas has CCTL.IVALL after fences and acquiring accesses that are not only the block's, from sm_75 to sm_100;
     a release has none.
     """
     op = instruction.op

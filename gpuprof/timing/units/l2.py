@@ -117,6 +117,8 @@ def reach_slice(machine, request):
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
         ticks = request.place
+    elif request.watch == POLL:
+        ticks = machine.atomic_sector_ticks
     elif request.missing:
         ticks = joined_ticks(machine, number, request, n)
     slice_tick_at(machine, number).value = tick + ticks

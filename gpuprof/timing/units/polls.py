@@ -95,7 +95,7 @@ def row_of_signal(machine, grid, sector):
 @call_njit
 def count_signal(machine, request):
     """A slice has taken an atomic or a store of one lane that may end waiting loops."""
-    # A table that is half full takes no more sectors, and nobody waits any more.
+    # A table that is half full takes no more sectors, and no warp waits any more.
     if machine.n_signals > machine.signal_mask >> 1:
         return
     sector = np.int64(request.line) << 2
@@ -130,7 +130,7 @@ def soonest_poll(machine):
 
 @call_njit
 def ask_again(machine):
-    """Sends the polls of the quantum to the L2, behind what issues in the same cycle."""
+    """Sends the polls of the quantum to the L2, after what issues in the same cycle."""
     asks = False
     for k in range(machine.n_pollers):
         warp = poller_at(machine, k).value
