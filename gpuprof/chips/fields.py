@@ -180,6 +180,8 @@ FIELDS = (
         "added time on the bus to write a line with masks, in units of a sector's transfer"),
     Field("dram_row_nbytes", "int", "bytes", 128, 65536, "row of a bank"),
     Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
+    Field("dram_activate_ns", "float", "ns", 0, 1000,
+        "from opening a row of a channel to opening another, of any bank (a quarter of tFAW, of all pseudo-channels)"),
     Field("dram_row_open_ns", "float", "ns", 0, 1000,
         "closing a row and opening another; an access to an open row saves this (tRP + tRCD)"),
     Field("dram_posted_sectors", "int", "sectors per channel", 1, 1 << 20,

@@ -89,7 +89,7 @@ class Grids(Gpu):
     def go_on_from(self, before):
         """What a machine has kept of the jobs before: the L2, with its DRAM, translations, and code."""
         self.tlbs, self.l2_tlb = before.tlbs, before.l2_tlb
-        self.posted, self.joined = before.posted, before.joined
+        self.posted, self.activates, self.joined = before.posted, before.activates, before.joined
         self.written, self.read_since = before.written, before.read_since
         self.l2, self.slices, self.channels, self.banks, self.copies = (
             before.l2,

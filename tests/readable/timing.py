@@ -30,6 +30,7 @@ from tests.readable.sampler import AllCells
 QUANTUM = 64
 PATIENCE = 1 << 16  # cycles without any issue until nobody polls any more
 QUEUE = 64  # sectors that wait at a DRAM channel
+STORE_QUEUE = 512  # stores that wait in front of a slice of the L2
 TICK = Fraction(1, 64)  # ports keep time in these
 DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
 LONG = ("memory", "atomic", "texture")
@@ -283,6 +284,7 @@ class Gpu:
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
         self.written, self.read_since = Counter(), set()  # by channel, since its bus turned
         self.banks, self.copies = {}, {}
+        self.activates = Counter()  # by channel: from when on it may open another row
         self.posted = Counter()  # by channel: when all is done that no warp waits for
         self.joined = {}  # by slice: line -> the words that stores have written, by sector
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
@@ -1380,7 +1382,7 @@ class Gpu:
         self.taken = math.floor(time)
         if r.kind == "write":
             longest = in_ticks(chip.l2_partial_request_cycles) + 4 * in_ticks(chip.l2_partial_sector_cycles)
-            r.sm.lsu = max(r.sm.lsu, time - QUEUE * longest)
+            r.sm.lsu = max(r.sm.lsu, time - STORE_QUEUE * longest)
         late += self.further(r.sm.number)
         home = number * 2 // chip.l2_slices
         latency = self.answer_cycles(r, home)
@@ -1547,7 +1549,8 @@ class Gpu:
         """When the queue of a channel has room for the access that was the last one, for which no warp waits."""
         chip, channel = self.chip, self.channel_of(line)
         row_cycle = in_ticks(chip.dram_row_cycle_ns * chip.clock_mhz / 1000)
-        of_row = math.floor(row_cycle / TICK / chip.dram_banks) * TICK if self.opens_row else 0
+        in_turn = math.floor(row_cycle / TICK / chip.dram_banks) * TICK
+        of_row = max(in_turn, in_ticks(chip.dram_activate_ns * chip.clock_mhz / 1000)) if self.opens_row else 0
         self.posted[channel] = max(self.posted[channel], time) + max(busy, of_row)
         return self.posted[channel] - chip.dram_posted_sectors * self.sector_time()
 
@@ -1587,10 +1590,10 @@ class Gpu:
         if self.opens_row:
             if number not in bank and len(bank) == 4:
                 del bank[min(bank, key=lambda known: bank[known][0])]
-            bank[number] = [
-                max(time, newest + in_ticks(self.chip.dram_row_cycle_ns * self.chip.clock_mhz / 1000)),
-                time,
-            ]
+            chip, opens = self.chip, max(time, self.activates[channel])
+            self.activates[channel] = opens + in_ticks(chip.dram_activate_ns * chip.clock_mhz / 1000)
+            cycle = in_ticks(chip.dram_row_cycle_ns * chip.clock_mhz / 1000)
+            bank[number] = [max(opens, newest + cycle), time]
         bank[number][1] = time
         return bank[number][0]
 

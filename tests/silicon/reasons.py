@@ -13,7 +13,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",
     ),
     ("a100-ayush-tr-14421bf", WARM),
-    ("a100-80-random", "unknown: sectors at random over 256 MB take twice the model's time"),
     (
         "bh-3090-conv-64_2_*",
         "its code of 80 KB does not fit into the instruction caches; what lies behind these is not measured",

@@ -23,6 +23,7 @@ NEVER = 1 << 60
 N_GROUPS = 8  # of a warp's asynchronous copies that are distinguished; older ones count as one. Also of multiplications
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
+STORE_QUEUE = 512  # stores that wait in front of a slice of the L2 (accel-sim configuration, icnt_out_buffer_limit)
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
 QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
 NOT_YET = -(1 << 50)  # in ticks, before all else
@@ -584,7 +585,8 @@ DERIVED_NUMBERS = (
     "dram_interleave_bits",  # of a line's number, that do not select its channel
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
-    "dram_row_turn_ticks",  # from one row that a channel opens to the next, when all its banks take turns
+    "dram_activate_ticks",  # from one row that a channel opens to the next, of any bank
+    "dram_row_turn_ticks",  # the same while all its banks take turns
     "dram_hit_ticks",  # load to use, of a row that is open
     "dram_miss_ticks",  # and from the tick on in which it opens
     "dram_queue_ticks",  # what a full queue takes

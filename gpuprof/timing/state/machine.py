@@ -109,6 +109,7 @@ class Machine:
     slice_joins: np.ndarray
     channel_turn: np.ndarray
     channel_posted: np.ndarray
+    channel_activate: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
 
 
@@ -142,6 +143,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(chip.dram_channels, np.int64),
         np.zeros((chip.l2_slices, chip.l2_join_lines), layout.JOINED),
         np.zeros(chip.l2_slices, np.int64),
+        np.zeros(chip.dram_channels, np.int64),
         np.zeros(chip.dram_channels, np.int64),
         np.zeros(chip.dram_channels, np.int64),
         np.full(
@@ -328,6 +330,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         slice_joins=machine.slice_joins,
         channel_turn=machine.channel_turn,
         channel_posted=machine.channel_posted,
+        channel_activate=machine.channel_activate,
         dram_row=machine.dram_row,
         # the one after the last is of units that belong to no SM
         request=scratch("request", (requests + 1,), layout.REQUEST),
@@ -427,7 +430,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "l2_interleave_bits": page_bits(chip.l2_interleave_nbytes),
         "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
-        "slice_queue_ticks": layout.QUEUE
+        "slice_queue_ticks": layout.STORE_QUEUE
         * (round(chip.l2_partial_request_cycles * TICKS) + 4 * round(chip.l2_partial_sector_cycles * TICKS)),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
         "partial_sector_ticks": max(
@@ -442,7 +445,10 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "dram_interleave_bits": page_bits(chip.dram_interleave_nbytes),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
         "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
-        "dram_row_turn_ticks": ns_ticks(chip, chip.dram_row_cycle_ns) // chip.dram_banks,
+        "dram_activate_ticks": ns_ticks(chip, chip.dram_activate_ns),
+        "dram_row_turn_ticks": max(
+            ns_ticks(chip, chip.dram_activate_ns), ns_ticks(chip, chip.dram_row_cycle_ns) // chip.dram_banks
+        ),
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),
         "dram_miss_ticks": chip.dram_cycles * TICKS,
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),

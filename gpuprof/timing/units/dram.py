@@ -1,10 +1,11 @@
 """DRAM: channels with the throughput that programs reach, and banks that must open a row before they read or write it.
 
 A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that;
-others wait until their bank may open another, `dram_row_cycle_ns` after the last. The bus turns from reading to writing
-and back, `dram_turn_ns`, once for each QUEUE sectors written. Controllers hold requests back and
-serve those to one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still
-counts as open when another one is, up to OPEN_ROWS of them.
+others wait until their bank may open another, `dram_row_cycle_ns` after the last, and their channel, `dram_activate_ns`
+after the last of any bank: so accesses of a few sectors to rows do not fill the bus. The bus turns from reading to
+writing and back, `dram_turn_ns`, once for each QUEUE sectors written. Controllers hold requests back and serve those to
+one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still counts as open
+when another one is, up to OPEN_ROWS of them.
 
 Loads wait for their data, so there are never more of them than their warps can have in flight. No warp waits for what is
 written back, nor for what stores and reductions fetch: the L2 waits instead when a channel has `dram_posted_sectors` of
@@ -15,6 +16,7 @@ from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
 from gpuprof.timing.state.table_rows import (
     block_at,
+    channel_activate_at,
     channel_posted_at,
     channel_tick_at,
     channel_turn_at,
@@ -79,7 +81,10 @@ def open_row(machine, channel, line, tick):
         machine.opens_row = 1
         match = oldest if match < 0 else match
         dram_row_at(machine, bank, match).number = number
-        dram_row_at(machine, bank, match).opened = max(tick, opened + machine.dram_row_cycle_ticks)
+        activate = channel_activate_at(machine, channel)
+        from_now = max(tick, activate.value)
+        activate.value = from_now + machine.dram_activate_ticks
+        dram_row_at(machine, bank, match).opened = max(from_now, opened + machine.dram_row_cycle_ticks)
     dram_row_at(machine, bank, match).used = tick
     return dram_row_at(machine, bank, match).opened
 
@@ -110,7 +115,7 @@ def write(machine, line, sectors, tick, masked):
 @inline_njit
 def posted(machine, line, ticks, tick):
     """The tick in which a channel has room for the last access to the DRAM, for which no warp waits. It takes
-    `ticks` on the bus, or the time in which a bank can open a row, as all of them take turns.
+    `ticks` on the bus, or the time until the channel can open another row, if it opened one.
     """
     done = channel_posted_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
     done.value = max(done.value, tick) + max(ticks, machine.opens_row * machine.dram_row_turn_ticks)

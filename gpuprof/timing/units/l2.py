@@ -282,7 +282,7 @@ def touch(machine, request, count, tick, way):
 
 @inline_njit
 def hold(machine, line, tick, room):
-    """The tick in which the slice of a line goes on that waits from `tick` on for the DRAM to have room."""
+    """The tick in which the slice of a line continues, which waits from `tick` on for the DRAM to have room."""
     if room <= tick:
         return tick
     slice_tick_at(machine, slice_of(machine, line)).value += room - tick

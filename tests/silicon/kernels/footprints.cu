@@ -1,0 +1,49 @@
+// Reads of a data set that all blocks share, chunk by chunk; fills and copies of vectors.
+
+constexpr int LOADS = 64;
+
+// A block of 1024 reads one of `chunks` chunks of 512 KB.
+__global__ void read_chunk(double *out, const double *__restrict__ in, int chunks)
+{
+    const double *chunk = in + size_t(blockIdx.x % chunks) * LOADS * 1024 + threadIdx.x;
+    double sum = 0;
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i)
+        sum += chunk[i * 1024];
+    if (sum == 123.0)
+        out[threadIdx.x] = sum;
+}
+
+__global__ void fill(float4 *to)
+{
+    to[size_t(blockIdx.x) * 256 + threadIdx.x] = make_float4(1, 2, 3, 4);
+}
+
+__global__ void copy(double *to, const double *from)
+{
+    size_t i = size_t(blockIdx.x) * 1024 + threadIdx.x;
+    to[i] = from[i];
+}
+
+__global__ void sum_up(float *out, const float4 *from)
+{
+    float4 x = from[size_t(blockIdx.x) * 256 + threadIdx.x];
+    if (x.x + x.y + x.z + x.w == 123.0f)
+        out[0] = x.x;
+}
+
+// Adds one to each element; blocks follow each other along rows.
+__global__ void across(float *m, int n)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < n && y < n)
+        m[size_t(y) * n + x] += 1;
+}
+
+// The same, down columns.
+__global__ void down(float *m, int n)
+{
+    int x = blockIdx.y * blockDim.x + threadIdx.x, y = blockIdx.x * blockDim.y + threadIdx.y;
+    if (x < n && y < n)
+        m[size_t(y) * n + x] += 1;
+}
