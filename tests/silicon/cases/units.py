@@ -11,8 +11,8 @@ from tests.silicon.case import Case, Run
 SMS = {"gh200": 132, "cmp40hx": 36, "rtx3060": 28, "rtx5060": 30, "rtx5060ti": 36, "t4": 40}
 BLOCKS = {"gh200": 8, "cmp40hx": 4, "rtx3060": 6, "rtx5060": 6, "rtx5060ti": 6}  # of an SM, which they fill
 THREADS = 256
-FEW, MANY, WHOLE = 4, 12, 4096  # trips
-A_TRIP = 32  # multiply-adds of a thread
+FEW, MANY, WHOLE = 2, 6, 1024  # trips
+A_TRIP = 128  # multiply-adds of a thread
 # Type of the kernel -> its array's type, and multiply-adds of one of its own.
 TYPES = {
     "float": ("f32", 1),
@@ -51,7 +51,7 @@ def rate(card: str, name: str, kernel: str, array: str, work: int) -> Case:
 
 
 def chains() -> Iterator[Case]:
-    """Cycles of 4,096 trips of 16 operations, by one thread."""
+    """Cycles of 1,024 trips of 64 operations, by one thread."""
     for name in ("products_and_sums", "sums", "products"):
         runs = tuple(Run((f"chain_of_{name}<<<1, 1>>>(f64[1], 1.0, {trips})",), trips) for trips in (FEW, MANY))
         yield Case(f"units-t4-chain-{name}", "ladders", "t4", "units.cu", runs, SMS["t4"], WHOLE)

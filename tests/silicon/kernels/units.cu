@@ -3,7 +3,7 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-constexpr int PAIRS = 16;
+constexpr int PAIRS = 64;
 
 __device__ __forceinline__ __half2 product_sum(__half2 a, __half2 b, __half2 c) { return __hfma2(a, b, c); }
 __device__ __forceinline__ float product_sum(float a, float b, float c) { return fmaf(a, b, c); }
@@ -25,7 +25,7 @@ __device__ __forceinline__ long long product_sum(long long a, long long b, long 
 template <class T> __device__ __forceinline__ T number(int n) { return T(n); }
 template <> __device__ __forceinline__ __half2 number<__half2>(int n) { return __float2half2_rn(n); }
 
-// 32 multiply-adds a thread and trip.
+// 128 multiply-adds a thread and trip.
 template <class T> __global__ void multiply_add(T *out, int trips)
 {
     T x = number<T>(threadIdx.x), y = number<T>(blockIdx.x + 1);
@@ -57,7 +57,7 @@ __global__ void multiply_matrices(double *out, int trips)
     for (int k = 0; k < 4; k++) store_matrix_sync(first + 64 * k, sums[k], 8, mem_row_major);
 }
 
-// A chain of one operation: 16 a trip.
+// A chain of one operation: 64 a trip.
 __global__ void chain_of_products_and_sums(double *out, double factor, int trips)
 {
     double x = factor;
