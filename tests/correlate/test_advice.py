@@ -43,6 +43,19 @@ def test_uncoalesced(tmp_path):
     }
 
 
+def test_repeated_work(tmp_path):
+    """Instruction 15 loads, 21 stores, in 1,024 warps of 32 lanes. With a sector for each warp all lanes do the same. A
+    broadcast alone is meant, and a sum that all lanes of a warp store was computed by all of them.
+    """
+    kernel = kernel_of(tmp_path)
+    warps = kernel.facts.instructions[21].counters.inst_executed
+    shared = bent(bent(kernel, 15, l2_sectors_global=warps), 21, l2_sectors_global=warps)
+    found = told(shared)["repeated_work"]
+    assert (found.pc, found.count, found.cost_cycles) == (BASE + 16 * 21, 31 * warps, round(kernel.cycles * 31 / 32))
+    assert "repeated_work" not in told(bent(kernel, 15, l2_sectors_global=warps))
+    assert "repeated_work" not in told(bent(kernel, 21, l2_sectors_global=warps))
+
+
 def test_bank_conflicts(tmp_path):
     kernel = kernel_of(tmp_path)
     few = bent(kernel, 15, l1_wavefronts_shared=1000, l1_wavefronts_shared_ideal=920)

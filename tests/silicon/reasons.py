@@ -14,6 +14,10 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("a100-ayush-tr-14421bf", WARM),
     (
+        "units-gh200-i64",
+        "unknown: a 64-bit multiply-add takes a partition 20 cycles on the card, 3 integer multiplies 6 in the model",
+    ),
+    (
         "bh-3090-conv-64_2_*",
         "its code of 80 KB does not fit into the instruction caches; what lies behind these is not measured",
     ),

@@ -9,9 +9,9 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
-from tests.support.timing_support import encode, launch, make, piece, run, warp
+from tests.support.timing_support import access, encode, launch, make, piece, run, warp
 
-IMC_MISS = INDEX["imc_miss"]
+IMC_MISS, SHORT_SCOREBOARD = INDEX["imc_miss"], INDEX["short_scoreboard"]
 EXIT = make("EXIT")
 
 
@@ -59,3 +59,22 @@ def test_two_grids_share_the_caches():
     assert timings[0].start_cycle < timings[1].end_cycle and timings[1].start_cycle < timings[0].end_cycle
     for timing in timings:
         assert (timing.ledger[1:, IMC_MISS] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [("v100", 112.8 - 41.9), ("a100", 120.7 - 74.9), ("h100", 104.9 - 20.7), ("t4", 115.1 - 71.9)],
+)
+def test_loads_from_the_second_cache(name, published):
+    """mt4g's chases on V100, A100, H100 and T1000: the second constant cache less the first, since both have the tool's
+    own loop. A load that fills a line of the second cache, one of another line of the first, and that once more.
+    """
+    code = [
+        instruction
+        for k in range(3)
+        for instruction in (make("LDC.32", dst=2 * k, a=8), make("FADD", dst=2 * k + 1, a=2 * k, b=2 * k))
+    ]
+    chip = altered(load_chip(name), {"sms": 1}, "test")
+    timing, _ = run(chip, [*code, EXIT], [warp([0], [access([0]), access([2]), access([2])])])
+    _, second, first = timing.ledger[[1, 3, 5], SHORT_SCOREBOARD].astype(int)
+    assert second - first == pytest.approx(published, rel=0.06)

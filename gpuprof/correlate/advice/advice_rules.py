@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 CONFLICTS = "stalls that the line's accesses ended, where their lanes took more of them than need be"
 RULES = (
     Rule(repeated_work, "Lanes of a warp that load the same words and store to one place: they compute the same.", "",
-         "stores beside the first of each warp", "the cycles of the kernel that one lane of them would not take"),
+         "stores of all lanes of a warp but one", "the cycles of the kernel that one lane of them would not take"),
     Rule(uncoalesced, "Accesses to global memory that ask for more sectors than packed ones would, by the line with "
          "the most excess sectors; only where the kernel waits for memory.", "long_scoreboard",
          "sectors beyond the ideal", CONFLICTS),

@@ -52,7 +52,7 @@ def shared_lanes(kernel: Measured, operation: str) -> float:
 
 
 def stored_again_by(instruction: Instruction) -> int:
-    """Lanes that store beside the first of a warp, where one sector has all of them."""
+    """Stores of all lanes of a warp but one, where one sector has all of them."""
     one_sector = instruction.counters.l2_sectors_global <= warps_of(instruction)
     return lanes_of(instruction) - warps_of(instruction) if is_global(instruction, "store") and one_sector else 0
 

@@ -69,7 +69,7 @@ def unit_of(chip: ChipFacts) -> str:
 
 
 def remedy(case: Case, reason: int, row: Row | None = None) -> str:
-    """What a stall reason means and what helps, where it rules the line of `row`, or else the kernel."""
+    """Says what a stall reason means and what helps, where it rules the line of `row`, or else the kernel."""
     if reason == TEX_THROTTLE and not waits_for_textures(case, row):
         return f"The queue is full of {unit_of(case.chip)}. {REMEDY}"
     return f"{REASONS[reason].text} {REASONS[reason].advice}"

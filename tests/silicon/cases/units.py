@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from tests.silicon.case import Case, Run
 
-SMS = {"gh200": 132, "cmp40hx": 36, "rtx3060": 28, "rtx5060": 30, "rtx5060ti": 36, "rtx4090": 128, "t4": 40}
-BLOCKS, THREADS = 4, 256  # of an SM
-FEW, MANY, WHOLE = 4, 12, 4096  # trips
-A_TRIP = 32  # multiply-adds of a thread
+SMS = {"gh200": 132, "cmp40hx": 36, "rtx3060": 28, "rtx5060": 30, "rtx5060ti": 36, "t4": 40}
+BLOCKS = {"gh200": 8, "cmp40hx": 4, "rtx3060": 6, "rtx5060": 6, "rtx5060ti": 6}  # of an SM, which they fill
+THREADS = 256
+FEW, MANY, WHOLE = 2, 6, 1024  # trips
+A_TRIP = 128  # multiply-adds of a thread
 # Type of the kernel -> its array's type, and multiply-adds of one of its own.
 TYPES = {
     "float": ("f32", 1),
@@ -34,24 +35,25 @@ def rates() -> Iterator[Case]:
     for card, types in MEASURED.items():
         for type in types:
             element, packed = TYPES[type]
-            array = f"{element}[{BLOCKS * THREADS}]"
-            work = 2 * packed * A_TRIP * WHOLE * BLOCKS * THREADS * SMS[card]
-            yield rate(card, NAMES[type], f"multiply_add<{type}, {{}}>", array, work)
-    array = f"f64[{BLOCKS * THREADS // 32 * 256}]"
-    work = 2 * 4 * 8 * 8 * 4 * WHOLE * BLOCKS * THREADS // 32 * SMS["rtx5060"]
-    yield rate("rtx5060", "f64-wmma", "multiply_matrices<{}>", array, work)
+            array = f"{element}[{BLOCKS[card] * THREADS}]"
+            work = 2 * packed * A_TRIP * WHOLE * BLOCKS[card] * THREADS * SMS[card]
+            yield rate(card, NAMES[type], f"multiply_add<{type}>", array, work)
+    card = "rtx5060"
+    warps = BLOCKS[card] * THREADS // 32
+    work = 2 * 4 * 8 * 8 * 4 * WHOLE * warps * SMS[card]
+    yield rate(card, "f64-wmma", "multiply_matrices", f"f64[{256 * warps}]", work)
 
 
 def rate(card: str, name: str, kernel: str, array: str, work: int) -> Case:
-    runs = tuple(Run((f"{kernel.format(trips)}<<<{BLOCKS}, {THREADS}>>>({array})",), trips) for trips in (FEW, MANY))
+    runs = tuple(Run((f"{kernel}<<<{BLOCKS[card]}, {THREADS}>>>({array}, {trips})",), trips) for trips in (FEW, MANY))
     group = f"units-{card}"
     return Case(f"{group}-{name}", "ladders", card, "units.cu", runs, SMS[card], WHOLE, work=work, group=group)
 
 
 def chains() -> Iterator[Case]:
-    """Cycles of 4,096 trips of 16 operations, by one thread."""
+    """Cycles of 1,024 trips of 64 operations, by one thread."""
     for name in ("products_and_sums", "sums", "products"):
-        runs = tuple(Run((f"chain_of_{name}<{trips}><<<1, 1>>>(f64[1], 1.0)",), trips) for trips in (FEW, MANY))
+        runs = tuple(Run((f"chain_of_{name}<<<1, 1>>>(f64[1], 1.0, {trips})",), trips) for trips in (FEW, MANY))
         yield Case(f"units-t4-chain-{name}", "ladders", "t4", "units.cu", runs, SMS["t4"], WHOLE)
 
 

@@ -3,23 +3,34 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-constexpr int PAIRS = 16;
+constexpr int PAIRS = 64;
 
 __device__ __forceinline__ __half2 product_sum(__half2 a, __half2 b, __half2 c) { return __hfma2(a, b, c); }
 __device__ __forceinline__ float product_sum(float a, float b, float c) { return fmaf(a, b, c); }
 __device__ __forceinline__ double product_sum(double a, double b, double c) { return fma(a, b, c); }
-__device__ __forceinline__ int product_sum(int a, int b, int c) { return a * b + c; }
-__device__ __forceinline__ long long product_sum(long long a, long long b, long long c) { return a * b + c; }
+// In C++ a compiler may make (x + 1) * y of y * x + y; the benchmarks' machine code has multiply-adds.
+__device__ __forceinline__ int product_sum(int a, int b, int c)
+{
+    int d;
+    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+__device__ __forceinline__ long long product_sum(long long a, long long b, long long c)
+{
+    long long d;
+    asm("mad.lo.s64 %0, %1, %2, %3;" : "=l"(d) : "l"(a), "l"(b), "l"(c));
+    return d;
+}
 
 template <class T> __device__ __forceinline__ T number(int n) { return T(n); }
 template <> __device__ __forceinline__ __half2 number<__half2>(int n) { return __float2half2_rn(n); }
 
-// 32 multiply-adds a thread and trip.
-template <class T, int TRIPS> __global__ void multiply_add(T *out)
+// 128 multiply-adds a thread and trip.
+template <class T> __global__ void multiply_add(T *out, int trips)
 {
     T x = number<T>(threadIdx.x), y = number<T>(blockIdx.x + 1);
 #pragma unroll 1
-    for (int trip = 0; trip < TRIPS; trip++) {
+    for (int trip = 0; trip < trips; trip++) {
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) {
             x = product_sum(y, x, y);
@@ -30,7 +41,7 @@ template <class T, int TRIPS> __global__ void multiply_add(T *out)
 }
 
 // Products of 8 x 8 x 4 doubles, four of a warp in turn.
-template <int TRIPS> __global__ void multiply_matrices(double *out)
+__global__ void multiply_matrices(double *out, int trips)
 {
     using namespace nvcuda::wmma;
     fragment<matrix_a, 8, 8, 4, double, row_major> a;
@@ -40,38 +51,38 @@ template <int TRIPS> __global__ void multiply_matrices(double *out)
     fill_fragment(b, 0.5);
     for (auto &sum : sums) fill_fragment(sum, threadIdx.x / 32);
 #pragma unroll 1
-    for (int trip = 0; trip < TRIPS; trip++)
+    for (int trip = 0; trip < trips; trip++)
         for (auto &sum : sums) mma_sync(sum, a, b, sum);
     double *first = out + (blockIdx.x * blockDim.x + threadIdx.x) / 32 * 256;
     for (int k = 0; k < 4; k++) store_matrix_sync(first + 64 * k, sums[k], 8, mem_row_major);
 }
 
-// A chain of one operation: 16 a trip.
-template <int TRIPS> __global__ void chain_of_products_and_sums(double *out, double factor)
+// A chain of one operation: 64 a trip.
+__global__ void chain_of_products_and_sums(double *out, double factor, int trips)
 {
     double x = factor;
 #pragma unroll 1
-    for (int trip = 0; trip < TRIPS; trip++)
+    for (int trip = 0; trip < trips; trip++)
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) x = fma(x, factor, factor);
     out[threadIdx.x] = x;
 }
 
-template <int TRIPS> __global__ void chain_of_sums(double *out, double factor)
+__global__ void chain_of_sums(double *out, double factor, int trips)
 {
     double x = factor;
 #pragma unroll 1
-    for (int trip = 0; trip < TRIPS; trip++)
+    for (int trip = 0; trip < trips; trip++)
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) x = x + factor;
     out[threadIdx.x] = x;
 }
 
-template <int TRIPS> __global__ void chain_of_products(double *out, double factor)
+__global__ void chain_of_products(double *out, double factor, int trips)
 {
     double x = factor;
 #pragma unroll 1
-    for (int trip = 0; trip < TRIPS; trip++)
+    for (int trip = 0; trip < trips; trip++)
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) x = x * factor;
     out[threadIdx.x] = x;
