@@ -401,6 +401,28 @@ def test_another_machine(folder, changes, difference):
     )
 
 
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ({"cache": "cold"}, "'cold'"),
+        ({"cache": "warm", "repeat": 5}, "'warm, timing 5 of 5'"),
+        ({"repeat": 5}, "'keep, timing 5 of 5'"),
+    ],
+)
+def test_another_content_of_caches(folder, way, words):
+    """The cause by its name, and how to measure like the baseline; `--update` makes this way the baseline's."""
+    write_blur(folder / "now.gprec", cycles=(200, 200), launch=way)
+    assert check(folder) == (
+        4,
+        "",
+        f"gpuprof: the baseline is not comparable: cache 'keep' -> {words} (blur<<<(8, 8), 64>>>); collect with the "
+        "baseline's --cache and --repeat, or write a new one with --update\n",
+    )
+    assert check(folder, "--update") == (0, "blur.toml: baseline of 2 launches written\n", "")
+    assert f"cache = {words}\n".replace("'", '"') in (folder / "blur.toml").read_text()
+    assert check(folder)[0] == 0
+
+
 @pytest.mark.parametrize("update", [[], ["--update"]])
 @pytest.mark.parametrize(
     ("changes", "why"),

@@ -40,6 +40,9 @@ def test_a_whole_launch():
         ("(4), (64)", ((4, 1, 1), (64, 1, 1), 0, 0)),
         ("1, 32, 4*256, 2", ((1, 1, 1), (32, 1, 1), 1024, 2)),
         (" 1 ,\t32 ", ((1, 1, 1), (32, 1, 1), 0, 0)),
+        ("1, 32, cache=cold", ((1, 1, 1), (32, 1, 1), 0, 0, None, False, "cold")),
+        ("1, 32, 0, 2, dependent, cache = warm, repeat=2*5", ((1, 1, 1), (32, 1, 1), 0, 2, None, True, "warm", 10)),
+        ("1, 32, 8, cluster=4, repeat=3", ((1, 1, 1), (32, 1, 1), 8, 0, (4, 1, 1), False, "", 3)),
         ("0, -1", ((0, 1, 1), (-1, 1, 1), 0, 0)),  # whether that can be launched is for the chip to say
     ],
 )
@@ -129,6 +132,10 @@ ELEMENT_NAMES = "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
         ("k<<<(1,2, 1>>>()", 11, "expected ')' after the grid"),
         ("k<<<n, 1>>>()", 4, "expected a number"),
         ("k<<<1/0, 1>>>()", 7, "division by zero"),
+        ("k<<<1, 1, cache>>>()", 15, "expected '=' and one of cold, warm, keep"),
+        ("k<<<1, 1, cache=hot>>>()", 16, "expected one of cold, warm, keep"),
+        ("k<<<1, 1, repeat=0>>>()", 17, "the number of timings is 1 to 10,000, not 0"),
+        ("k<<<1, 1, repeat=2, cache=cold>>>()", 20, "expected one of cluster, dependent, cache, repeat, in this order"),
         ("k<<<1, 1>>()", 8, "expected '>>>'"),
         ("k<<<1, 1>>>", 11, "expected '(' before the kernel's arguments"),
         ("k<<<1, 1>>>(1", 13, "expected ')' after the kernel's arguments"),

@@ -55,6 +55,7 @@ SOURCE_IN_A_PIPE = """\
 # fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 0, buffer full: no
+# caches     keep (as the launches before left them)
 # recording  complete
 
 # transpose_naive  samples/transpose.cu:5-16  93.8%
@@ -88,6 +89,7 @@ fidelity   7/18 predicted, 74/77 calibrated within 5 % · worst -17 %
            no kernel timed on hardware
 kernel     transpose_naive · 2 launches
 samples    1,832 · period 512 cycles (random) · dropped 0 · buffer full: no
+caches     keep (as the launches before left them)
 recording  complete
 
 transpose_naive
@@ -148,6 +150,7 @@ LAUNCHES_IN_A_PIPE = """\
 # fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
+# caches     keep (as the launches before left them)
 # recording  NOT COMPLETE, it was cut off; the numbers cover the part before
 # note       interrupted by the user
 
@@ -187,8 +190,9 @@ def test_a_launch_that_was_cut_off(tmp_path):
     )
     assert lines_of(report, PIPE, "launches")[-1] == row
     lines = lines_of(report, PIPE, "summary")
-    assert lines[3:10] == [
+    assert lines[3:11] == [
         "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",
+        "# caches     keep (as the launches before left them)",
         "# recording  NOT COMPLETE, it was cut off; the numbers cover the part before",
         "# note       interrupted by the user",
         "",

@@ -62,8 +62,6 @@ def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
         yield "fidelity", shown(line(header.fidelity, header.alike)).split("; ")
     launches = plural(header.launches, "launch", "launches")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
-    if header.caches:
-        yield "caches", list(cache_facts(header))
     dropped = [
         Text(f"dropped {grouped(header.dropped)}", WARM if header.dropped else ""),
         f"buffer full: {'yes' if header.buffer_full else 'no'}",
@@ -86,6 +84,8 @@ def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
                 "exact numbers cover the whole run",
             ],
         )
+    if header.caches:
+        yield "caches", list(cache_facts(header))
     if header.complete:
         yield "recording", ["complete"]
     else:
