@@ -78,6 +78,7 @@ def header_object(header: Header) -> dict:
     return dict(vars(header)) | {
         "kernels": list(header.kernels),
         "notes": list(header.notes),
+        "not_held": list(header.not_held),
         "results": [result._asdict() for result in header.results],
     }
 
