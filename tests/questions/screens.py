@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tests.support.command import gpuprof
 
 FOLDER = Path(__file__).parent
+SMALL = "small.toml"  # an A100 of two SMs, which small grids fill
 
 
 class Screen(NamedTuple):
@@ -31,6 +32,7 @@ def screens(folder: Path, name: str, *flags: str) -> dict[str, Screen]:
     for path in FOLDER.glob("*.*"):
         if path.suffix == ".cu" or path.name == name:
             shutil.copy(path, folder)
+    (folder / SMALL).write_text('inherits = "a100"\nsms = 2\n')
     code, _, error = gpuprof(folder, "collect", name, "-o", "q.gprec", *flags)
     assert code == 0, error
     code, out, error = gpuprof(folder, "report", "q.gprec", "--page", "summary")

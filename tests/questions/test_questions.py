@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.program.hosts import WHY_NOT
-from tests.questions.screens import printed, screens
+from tests.questions.screens import SMALL, printed, screens
 from tests.support.command import gpuprof
 
 needs_host = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
@@ -28,7 +28,7 @@ def test_is_it_worth_to_pad_a_tile(tmp_path):
 
 def test_why_is_my_gemv_slow(tmp_path):
     """NVIDIA forum 289842: all threads of x compute the same row."""
-    found = screens(tmp_path, "gemv.cu", "--chip", "a100")
+    found = screens(tmp_path, "gemv.cu", "--chip", SMALL)
     assert re.search(r"same (word|row|value|result|thing)", found["by_row_2d"].advice[0])
     assert "wider accesses" not in " ".join(found["by_row_2d"].advice)
 
@@ -54,7 +54,7 @@ def test_are_rounds_faster_as_launches_or_as_one_cooperative_kernel(tmp_path):
 
 def test_what_does_a_fence_do_to_the_l1(tmp_path):
     """ptxas: a fence of device scope invalidates it (CCTL.IVALL)."""
-    found = screens(tmp_path, "fence.cu", "--chip", "a100")
+    found = screens(tmp_path, "fence.cu", "--chip", SMALL)
     assert found["plain"].percent("caches", "L1 hits") > 90
     assert found["fenced"].percent("caches", "L1 hits") < 10
     assert "fence" in found["fenced"].advice[0]
@@ -80,16 +80,16 @@ def test_a_thread_or_a_block_for_each_row_of_a_softmax(tmp_path):
 
 def test_do_my_registers_spill(tmp_path):
     """kekzl/imp #1549: ptxas gives 96 registers, and spills where it may have only 64."""
-    free = screens(tmp_path, "outer.cu", "--chip", "a100")["outer"]
+    free = screens(tmp_path, "outer.cu", "--chip", SMALL)["outer"]
     assert "spills" not in " ".join(free.advice)
-    bounded = screens(tmp_path, "outer.cu", "--chip", "a100", "-D", "BOUND=__launch_bounds__(32, 32)")["outer"]
+    bounded = screens(tmp_path, "outer.cu", "--chip", SMALL, "-D", "BOUND=__launch_bounds__(32, 32)")["outer"]
     assert "64 registers" in bounded.facts["launch"]
     assert re.search(r"\d+ bytes are register spills", bounded.advice[0])
 
 
 def test_where_does_attention_lose_its_time(tmp_path):
     """ThunderKittens #73, without counters: rows of 64 floats lie in the same banks."""
-    found = screens(tmp_path, "attention.cu", "--chip", "a100")["attention"]
+    found = screens(tmp_path, "attention.cu", "--chip", SMALL)["attention"]
     assert found.advice[0].startswith("Bank conflicts in attention.cu:")
     padded = [text for text in found.advice if "Pad the array's rows" in text]
     assert padded and all("instead of 64 words" in text for text in padded)
@@ -142,7 +142,7 @@ def span(screen) -> int:
 
 def test_do_my_branches_diverge(tmp_path):
     """madgraph4gpu #25: in the switch, and not in the search; the words of other tools are known."""
-    found = screens(tmp_path, "branches.cu", "--chip", "a100")["work"]
+    found = screens(tmp_path, "branches.cu", "--chip", SMALL)["work"]
     assert re.match(r"branches\.cu:1\d runs with \d\.\d of 32 lanes\.", found.advice[0])
     assert not any(re.match(r"branches\.cu:[5-9] runs with", text) for text in found.advice)
     code, out, _ = gpuprof(tmp_path, "explain", "branch efficiency")
