@@ -26,6 +26,7 @@ def command(word, vocabulary):
       a column or fact of a page (attrib., excess), or a page (blame)
       a metric (l2_misses); `gpuprof list metrics` lists these
       a finding (uncoalesced); docs/report.md lists these
+      a metric of nvprof (branch_efficiency)
     """
     from gpuprof.isa.stalls import INDEX
 
@@ -137,7 +138,15 @@ def throughput(word: str) -> Iterator[Callable[[], None]]:
         yield partial(entry, each.label, f"throughput, in {each.unit}", each.text, where)
 
 
-OTHERS = (causes, throughput, heads, pages, metrics, rules)
+def of_nvprof(word: str) -> Iterator[Callable[[], None]]:
+    from gpuprof.report.nvprof_words import WORDS
+
+    for each in WORDS:
+        if each.name == _plain(word):
+            yield partial(entry, each.name, "a metric of nvprof", each.text, ("where", each.where))
+
+
+OTHERS = (causes, throughput, heads, pages, metrics, rules, of_nvprof)
 
 
 def known_words() -> list[str]:
@@ -146,11 +155,12 @@ def known_words() -> list[str]:
     from gpuprof.correlate.metrics import METRICS
     from gpuprof.isa.causes import NAMES as CAUSES
     from gpuprof.isa.stalls import NAMES
+    from gpuprof.report.nvprof_words import WORDS
     from gpuprof.report.pages import PAGES
     from gpuprof.report.pages.heads import COLUMNS, FACTS
     from gpuprof.report.triage.kernel_rules import RULES
 
-    named = (each.name for some in (COLUMNS, FACTS, METRICS, RULES, RESOURCES) for each in some)
+    named = (each.name for some in (COLUMNS, FACTS, METRICS, RULES, RESOURCES, WORDS) for each in some)
     return list(dict.fromkeys([*NAMES, *CAUSES, *PAGES, *named]))
 
 

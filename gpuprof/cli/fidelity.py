@@ -13,6 +13,7 @@ from gpuprof.cli.options.help_page import GroupedCommand
 from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.errors import UsageError
 
+OF_GAP = ("unit", "what", "effect", "name", "since", "off")
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
 
 KINDS = (
@@ -76,8 +77,13 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
         lines += [wrapped(f"[{letter}]", text, 10) for letter, text in SOURCES.items()]
     else:
         lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of one chip, --all those of all chips."]
-    lines += ["", *kernel_lines(chips, tables), "", "Not modelled"]
-    return lines + [wrapped(gap.unit, f"{gap.what} -> {gap.effect}", 14) for gap in MISSING]
+    lines += ["", *kernel_lines(chips, tables), "", "Not modelled, or held against no card"]
+    return lines + [wrapped(gap.unit, gap_text(gap), 14) for gap in MISSING]
+
+
+def gap_text(gap) -> str:
+    since = f" (since {gap.since})" if gap.since else ""
+    return f"{gap.what}{since} -> {gap.effect}" + (f"; {gap.off}" if gap.off else "")
 
 
 def figures(chip: str) -> list[str]:
@@ -194,7 +200,7 @@ def json_text(chips: tuple[str, ...]) -> str:
         "kernels": [row._asdict() | {"ratio": rounded(known.get((row.id, row.compiler)))} for row in compared],
         "chips": [chip_object(summary(chip), rows_of(chip)) for chip in chips],
         "sources": SOURCES,
-        "not_modelled": [gap._asdict() for gap in MISSING],
+        "not_modelled": [{name: getattr(gap, name) for name in OF_GAP} for gap in MISSING],
     }
     return json.dumps(found, indent=1) + "\n"
 

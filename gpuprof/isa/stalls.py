@@ -22,21 +22,21 @@ REASONS = (
            "Harmless while the scheduler issues every cycle; more warps would not help."),
     Reason("wait", "stall_wait", "A fixed-latency dependency: the operand comes from an arithmetic instruction still "
         "in its pipe.",
-           "Give each thread more independent work (unroll, several accumulators) or run more warps."),
+           "Give each thread more independent work: unroll, several accumulators."),
     Reason("long_scoreboard", "stall_long_sb", "Waiting for data from L1TEX: global, local, surface or texture memory.",
-           "Load earlier, load less, use shared memory, coalesce the access, or run more warps."),
+           "Load earlier, load less, use shared memory, or coalesce the access."),
     Reason("short_scoreboard", "stall_short_sb", "Waiting for the memory-input-output unit: shared memory, special "
         "functions, dynamic branches.",
            "Avoid bank conflicts, use wider shared loads, fewer special functions in the inner loop."),
     Reason("barrier", "stall_barrier", "Waiting at a barrier for the block's other warps.",
-           "Balance the work between warps before the barrier; use smaller blocks so that other blocks fill the gap."),
+           "Balance the work between warps before the barrier."),
     Reason("membar", "stall_membar", "Waiting for a memory barrier to see earlier writes "
         "done.", "Use fewer fences or a narrower scope."),
     Reason("mio_throttle", "stall_mio", "The queue of the memory-input-output unit is full (shared memory, special "
         "functions).",
            "Use fewer, wider shared-memory accesses; mix in other arithmetic."),
     Reason("lg_throttle", "stall_lg", "The queue for local and global memory instructions is full.",
-           "Use fewer, wider accesses; avoid register spills to local memory."),
+           "Use fewer, wider accesses."),
     Reason("tex_throttle", "stall_tex", "The queue of textures, or of an f64 unit that partitions share, is full.",
            "Issue fewer texture fetches at once; use f32 instead of f64 where it suffices."),
     Reason("math_pipe_throttle", "stall_math", "The execution pipe the instruction needs is busy.",
@@ -44,7 +44,8 @@ REASONS = (
     Reason("dispatch_stall", "stall_dispatch", "The dispatcher holds the warp back.", "Usually rare; nothing "
         "to do in the source."),
     Reason("imc_miss", "stall_imc", "Waiting for a miss in the immediate-constant "
-        "cache.", "Touch fewer different constants per block."),
+        "cache.",
+           "Nothing at a kernel's start, where its parameters are touched first; in a loop, index fewer constants."),
     Reason("no_instructions", "stall_no_inst", "Waiting for the next instruction to be fetched.",
            "Keep hot loops short enough for the instruction cache; unroll less."),
     Reason("branch_resolving", "stall_branch_resolving", "Waiting for a branch target and the new program counter.",

@@ -159,11 +159,14 @@ class RecordWriter:
         """A piece of the saved command stream, as saved.pieces makes them."""
         self._put(b"STRM", encode_piece(piece_id, piece))
 
-    def launch_end(self, launch: int, timing: Any) -> None:
+    def launch_end(self, launch: int, timing: Any, not_held: str = "") -> None:
         """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters
-        have their chunks.
+        have their chunks. `not_held`: see `tables.launch.NUMBERS`.
         """
-        self.launch_end_fields(timing_fields(launch, timing))
+        fields = timing_fields(launch, timing)
+        if not_held:
+            fields["counters"]["not_held"] = not_held
+        self.launch_end_fields(fields)
 
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""

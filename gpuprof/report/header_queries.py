@@ -9,7 +9,7 @@ from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.findings import read_results
 from gpuprof.records.sampling_registers import CYCLES, narrowed_by
-from gpuprof.report.fidelity_line import words_on_kernels_like
+from gpuprof.report.fidelity_line import words_of_caution, words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
@@ -24,6 +24,7 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         model_version=meta["model_version"],
         fidelity=meta.get("fidelity", ""),
         alike=words_on_kernels_like(meta, kernels),
+        not_held=words_of_caution(launches, called(database)),
         chip=meta["chip"],
         kernels=tuple(kernel.name for kernel in kernels),
         launches=len(launches),
@@ -54,6 +55,11 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
 
 def caches_of(launches: list[Launch]) -> tuple[tuple[CacheControl, int], ...]:
     return tuple(Counter(control_of(launch.metrics) for launch in launches).items())
+
+
+def called(database: sqlite3.Connection) -> set[str]:
+    """Names of the functions that a program's host called."""
+    return {name for (name,) in database.execute("SELECT DISTINCT name FROM api_calls JOIN tasks USING (task)")}
 
 
 def read_losses(database: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:

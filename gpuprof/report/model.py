@@ -246,6 +246,8 @@ class Header:
     passes: int = 1  # of one run, each sampled by another seed and at another phase
     results: tuple[Result, ...] = ()  # of all launches: what was compared with its expected values
     alike: str = ""  # how far the model is off for kernels like the longest of these; "" where nothing is known
+    # what the launches used that is coarse or was held against no card, a phrase each
+    not_held: tuple[str, ...] = ()
     measured_by: str = ""  # the tool that measured it on a card; "" for gpuprof's own recordings
     # how the launches were measured, and how many so; empty for a card's
     caches: tuple[tuple[CacheControl, int], ...] = ()

@@ -79,6 +79,7 @@ def header_object(header: Header) -> dict:
         "kernels": list(header.kernels),
         "notes": list(header.notes),
         "caches": [control._asdict() | {"launches": n_launches} for control, n_launches in header.caches],
+        "not_held": list(header.not_held),
         "results": [result._asdict() for result in header.results],
     }
 

@@ -96,7 +96,8 @@ class Roof(NamedTuple):
 
 def throughput(launches: Sequence[Launch], chip: ChipFacts) -> Throughput:
     ended = [launch for launch in launches if launch.complete and launch.cycles > 0]
-    cycles = covered([(launch.start_cycle, launch.end_cycle) for launch in ended])
+    # Its cycles begin before its first block does: rates are over the time that the screen shows.
+    cycles = covered([(launch.end_cycle - launch.cycles, launch.end_cycle) for launch in ended])
     candidates = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
     uses = tuple(use for use in candidates if use is not None)
     return Throughput(len(ended), sum(not launch.complete for launch in launches), cycles, uses)

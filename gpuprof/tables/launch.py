@@ -27,6 +27,8 @@ NUMBERS = Table(
                "cycles in which matrix multiplications keep the tensor pipes busy", WORK),
         Column("sm_active_cycles", "integer", "SM-cycles", "sum over SMs of the cycles in which they had its warps"),
         Column("disturbance_cycles", "integer", "cycles", "cycles that sampling cost"),
+        Column("not_held", "text", "", "parts of the chip that it used and that are coarse, or held against no card, "
+               "separated by `; `: names of the list in docs/model.md", KEY, null=True),
         Column("sampling_period_cycles", "integer", "cycles", "period that --period auto found", KEY, null=True),
         Column("registers", "integer", "registers", "registers of a thread", MAX),
         Column("shared_nbytes", "integer", "bytes", "static shared memory of a block", MAX),

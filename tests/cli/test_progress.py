@@ -208,8 +208,8 @@ def test_durations_and_rates():
 # Kernels that do not end
 
 
-def test_after_five_seconds_without_a_block_it_is_said_where():
-    """Once for a launch; the bar says it on, until a block finishes."""
+def test_a_launch_whose_blocks_do_not_finish():
+    """Once for a launch; the bar says it on, until a block finishes. Later blocks may take as long as others did."""
     stalls, stages = Stalls(), launch_stages(done=0)
     launch, blocks = stages[1:]
 
@@ -218,16 +218,27 @@ def test_after_five_seconds_without_a_block_it_is_said_where():
         return stalls.look(stages, START + seconds)
 
     text = (
-        "launch 2 of 3: saxpy<<<64, 256>>>: no block has finished for 5 s; it is at saxpy.cu:7, after {:,} warp "
+        "launch 2 of 3: saxpy<<<64, 256>>>: no block has finished for {} s; it is at saxpy.cu:7, after {:,} warp "
         "instructions; --max-instructions N or Ctrl-C stops it"
     )
     assert looked(0, 10, 0) == ("", False)
-    assert looked(4.9, 9_000, 0) == ("", False)
-    assert looked(5.0, 10_000, 0) == (text.format(10_000), True)
-    assert looked(5.3, 10_100, 0) == (text.format(10_100), False)
-    assert looked(6.0, 10_200, 1) == ("", False)
-    assert looked(10.9, 20_000, 1) == ("", False)
-    assert looked(11.0, 20_100, 1) == (text.format(20_100), False)
+    assert looked(29.9, 9_000, 0) == ("", False)
+    assert looked(30, 10_000, 0) == (text.format(30, 10_000), True)
+    assert looked(30.3, 10_100, 0) == (text.format(30, 10_100), False)
+    assert looked(31, 10_200, 1) == ("", False)
+    assert looked(154.9, 20_000, 1) == ("", False)  # four times the 31 s of the first
+    assert looked(155, 20_100, 1) == (text.format(124, 20_100), False)
+
+
+def test_short_blocks_have_five_seconds():
+    stalls, stages = Stalls(), launch_stages(done=0)
+    launch, blocks = stages[1:]
+    for second in range(4):
+        launch.warp_instructions, blocks.done = 1000 * second, second
+        assert stalls.look(stages, START + second) == ("", False)
+    launch.warp_instructions = 5000
+    assert stalls.look(stages, START + 7.9) == ("", False)
+    assert "no block has finished for 5 s" in stalls.look(stages, START + 8).text
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,10 @@ def test_a_kernel_that_takes_long_is_stopped(tmp_path, source, said, seconds):
 @pytest.mark.long
 def test_an_endless_loop_says_where_it_turns(tmp_path):
     write_files(tmp_path, SOURCES)
-    seen = on_terminal(tmp_path, "collect", "spin.cu", stop_after=("no block has finished", 6), stderr_in_pipe=True)
+    seen = on_terminal(tmp_path, "collect", "spin.cu", stop_after=("no block has finished", 32), stderr_in_pipe=True)
     lines = [re.sub(r"[\d,]+ warp", "N warp", line) for line in seen.text.splitlines()]
     said = (
-        "gpuprof: spin<<<1, 32>>>: no block has finished for 5 s; it is at spin.cu:4, after N warp instructions; "
+        "gpuprof: spin<<<1, 32>>>: no block has finished for 30 s; it is at spin.cu:4, after N warp instructions; "
         "--max-instructions N or Ctrl-C stops it"
     )
     assert lines.count(said) == 1

@@ -108,7 +108,11 @@ def compared(row: Row) -> str:
 
 def missing_table() -> str:
     return "".join(
-        ["| where | what | so that |\n", "|---|---|---|\n", *(f"| {' | '.join(gap)} |\n" for gap in MISSING)]
+        [
+            "| where | what | so that | since | how far off |\n",
+            "|---|---|---|---|---|\n",
+            *(f"| {' | '.join((gap.unit, gap.what, gap.effect, gap.since, gap.off))} |\n" for gap in MISSING),
+        ]
     )
 
 

@@ -40,14 +40,12 @@ SAYS: dict[str, Made] = {
     "target_line": Made(
         "samples/transpose.cu:14 lg_throttle",
         "transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle. The queue for "
-        "local and global memory instructions is full. Use fewer, wider accesses; avoid register spills to local "
-        "memory.",
+        "local and global memory instructions is full. Use fewer, wider accesses.",
     ),
     "kernel_reason": Made(
         ":0 barrier",
         "No single line stands out, but 100% of the stalled cycles are barrier. Waiting at a barrier for the "
-        "block's other warps. Balance the work between warps before the barrier; use smaller blocks so that other"
-        " blocks fill the gap.",
+        "block's other warps. Balance the work between warps before the barrier.",
         (
             "DELETE FROM ledger",
             "DELETE FROM samples",
@@ -118,7 +116,9 @@ SAYS: dict[str, Made] = {
         (f"UPDATE counters SET divergent_branches = 500, thread_inst_executed = 512 * 2 WHERE pc = {BRANCH}",),
     ),
     "occupancy": Made(
-        ":0 ", "Only 18% of the warp slots were filled, where 100% could be: too few blocks, or uneven ones."
+        ":0 ",
+        "Only 18% of the warp slots were filled, where 100% could be: too few blocks, or uneven ones.",
+        ("UPDATE launches SET grid = '108,1,1'",),
     ),
     "issue_slots": Made(
         ":0 ",

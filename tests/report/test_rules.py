@@ -10,7 +10,8 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.report.model import ZEROS, ChipFacts
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.f64_rules import unit_of
-from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.report.triage.findings import Finding
+from gpuprof.report.triage.kernel_rules import by_cost, findings
 from tests.support.report_database import make_database
 
 
@@ -27,10 +28,9 @@ def told(report, kernel=None):
 def test_the_fixture(tmp_path):
     report = report_of(tmp_path)
     assert [(f.rule, f.line, f.explain) for f in findings(report.kernels[0], report.chip, report.header)] == [
+        ("small_grid", 0, ""),
         ("target_line", 14, "lg_throttle"),
         ("uncoalesced", 14, "long_scoreboard"),
-        ("occupancy", 0, ""),
-        ("small_grid", 0, ""),
     ]
     found = told(report)
     # By hand: of the cycles that are not `selected`, 18000 + 488 + 39488 + 4 * 0 stand at line 14, 72264 in the whole
@@ -78,16 +78,37 @@ def test_issue_and_occupancy_limits(tmp_path):
         )
         for launch in kernel.launches
     )
-    found = [
-        f.text
-        for f in findings(replace(kernel, launches=busy), report.chip, report.header)
-        if f.rule in ("issue_slots", "occupancy")
-    ]
-    assert found == [
+    chip = replace(report.chip, sms=16)  # as many as blocks
+
+    def said(launches) -> list[str]:
+        found = findings(replace(kernel, launches=launches), chip, report.header)
+        return [f.text for f in found if f.rule in ("issue_slots", "occupancy")]
+
+    assert said(busy) == [
+        "The schedulers issue in 100% of the cycles: only fewer instructions make this kernel faster.",
         "At most 25% of the warp slots can be filled. The registers set the limit.",
         "Only 18% of the warp slots were filled, where 25% could be: too few blocks, or uneven ones.",
-        "The schedulers issue in 100% of the cycles: only fewer instructions make this kernel faster.",
     ]
+
+
+def test_where_sms_have_no_block_the_slots_of_the_others_do_not_matter(tmp_path):
+    found = told(report_of(tmp_path))
+    assert "small_grid" in found and "occupancy" not in found
+
+
+def test_costliest_first_and_the_remedy_before_the_reason():
+    """Costs that rules explain are theirs; samples come last, whatever the others cost."""
+    found = (
+        Finding("target_line", "the line", cost=0.8),
+        Finding("uncoalesced", "the load", cost=0.5),
+        Finding("occupancy", "the slots"),
+        Finding("small_grid", "the grid", cost=0.6),
+        Finding("sampling", "the samples"),
+        Finding("local_memory", "the spills", cost=0.1),
+    )
+    assert [each.text for each in by_cost(found)] == [
+        "the grid", "the load", "the line", "the spills", "the slots", "the samples",
+    ]  # fmt: skip
 
 
 def test_no_line_stands_out(tmp_path):

@@ -52,41 +52,40 @@ def lines_of(report, look, page="source", **request):
 
 SOURCE_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
+# fidelity   no kernel was compared with timings of a real card
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 0, buffer full: no
 # caches     keep (as the launches before left them)
 # recording  complete
 
 # transpose_naive  samples/transpose.cu:5-16  93.8%
-   line  exact  incl.  sampled   interval  stalls   why                inst  lanes  excess  conflicts  source
--     5      -      -        -          -  -        -                     -      -       -          -  __global__ void transpose_naive(int n, const float* in, float* out) {
--     6   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0       -          -      int x = blockIdx.x * 32 + threadIdx.x;
--     7   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0       -          -      int y = blockIdx.y * 32 + threadIdx.y;
--     8      -      -        -          -  -        -                     -      -       -          -
->>    9  13.9%      -    13.8%  12.3-15.4  #w       wait:28           18432   32.0       -          -      for (int i = 0; i < 32; i += 8) {
--    10   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   28.0       -          -          if (x >= n || y + i >= n) {
--    11      -      -        -          -  -        -                     -      -       -          -              return;
--    12      -      -        -          -  -        -                     -      -       -          -          }
--    13   4.7%   7.8%     4.6%    3.7-5.6  L        long_sb:70         2048   32.0       -          -          float value = in[at(y + i, x, n)];
->>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   32.0   28672          -          out[at(x, y + i, n)] = value;
--    15      -      -        -          -  -        -                     -      -       -          -      }
--    16      -      -        -          -  -        -                     -      -       -          -  }
--     -   4.5%      -     4.5%    3.6-5.5  D        drain:97           1024   32.0       -          -  (code without a source line)
+   line  exact  incl.  sampled   interval  stalls   why                inst  slots  lanes  excess  conflicts  source
+-     5      -      -        -          -  -        -                     -      -      -       -          -  __global__ void transpose_naive(int n, const float* in, float* out) {
+-     6   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   3072   32.0       -          -      int x = blockIdx.x * 32 + threadIdx.x;
+-     7   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   3072   32.0       -          -      int y = blockIdx.y * 32 + threadIdx.y;
+-     8      -      -        -          -  -        -                     -      -      -       -          -
+>>    9  13.9%      -    13.8%  12.3-15.4  #w       wait:28           18432  18432   32.0       -          -      for (int i = 0; i < 32; i += 8) {
+-    10   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   3072   28.0       -          -          if (x >= n || y + i >= n) {
+-    11      -      -        -          -  -        -                     -      -      -       -          -              return;
+-    12      -      -        -          -  -        -                     -      -      -       -          -          }
+-    13   4.7%   7.8%     4.6%    3.7-5.6  L        long_sb:70         2048   2048   32.0       -          -          float value = in[at(y + i, x, n)];
+>>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   2048   32.0   28672          -          out[at(x, y + i, n)] = value;
+-    15      -      -        -          -  -        -                     -      -      -       -          -      }
+-    16      -      -        -          -  -        -                     -      -      -       -          -  }
+-     -   4.5%      -     4.5%    3.6-5.5  D        drain:97           1024    256   32.0       -          -  (code without a source line)
 
 # at  samples/index.cuh:3-5  6.2%
 # inlined at transpose.cu:13 (3.1%), transpose.cu:14 (3.1%)
--     3      -      -        -          -  -        -                     -      -       -          -  __device__ inline int at(int row, int column, int n) {
--     4   6.2%      -     6.1%    5.1-7.3  #        wait:28            8192   32.0       -          -      return row * n + column;
--     5      -      -        -          -  -        -                     -      -       -          -  }
+-     3      -      -        -          -  -        -                     -      -      -       -          -  __device__ inline int at(int row, int column, int n) {
+-     4   6.2%      -     6.1%    5.1-7.3  #        wait:28            8192   8192   32.0       -          -      return row * n + column;
+-     5      -      -        -          -  -        -                     -      -      -       -          -  }
 
 # L long_scoreboard, g lg_throttle, # selected, w wait, D drain
 """  # noqa: E501
 
 OVERVIEW_80 = """\
 gpuprof    0.1.0 · model 1 · chip a100
-fidelity   7/18 predicted, 74/77 calibrated within 5 % · worst -17 %
-           no kernel timed on hardware
+fidelity   no kernel was compared with timings of a real card
 kernel     transpose_naive · 2 launches
 samples    1,832 · period 512 cycles (random) · dropped 0 · buffer full: no
 caches     keep (as the launches before left them)
@@ -104,50 +103,47 @@ transpose_naive
   hottest    63.9%  transpose.cu:14  out[at(x, y + i, n)] = value;
              13.9%  transpose.cu:9  for (int i = 0; i < 32; i += 8) {
 
-  1. transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are
+  1. The grid has 16 blocks for 108 multiprocessors: 92 of them have nothing to
+     do.
+  2. transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are
      lg_throttle. The queue for local and global memory instructions is full.
-     Use fewer, wider accesses; avoid register spills to local memory. (gpuprof
-     explain lg_throttle)
-  2. Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8
+     Use fewer, wider accesses. (gpuprof explain lg_throttle)
+  3. Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8
      times the ideal. Let neighbouring threads touch neighbouring addresses, or
      go through shared memory. (gpuprof explain long_scoreboard)
-  3. Only 18% of the warp slots were filled, where 100% could be: too few
-     blocks, or uneven ones.
-  4. The grid has 16 blocks for 108 multiprocessors: 92 of them have nothing to
-     do.
 
 transpose_naive  samples/transpose.cu:5-16  93.8%
-   line  exact  incl.  sampled  stalls    source
+   line  exact  incl. why                 source
       5                                   __global__ void transpose_naive(int n…
-      6   2.3%            2.3%  #             int x = blockIdx.x * 32 + threadI…
-      7   2.3%            2.3%  #             int y = blockIdx.y * 32 + threadI…
+      6   2.3%        wait 28%                int x = blockIdx.x * 32 + threadI…
+      7   2.3%        wait 28%                int y = blockIdx.y * 32 + threadI…
       8
->>    9  13.9%           13.8%  #w            for (int i = 0; i < 32; i += 8) {
-     10   2.3%            2.3%  #                 if (x >= n || y + i >= n) {
+>>    9  13.9%        wait 28%                for (int i = 0; i < 32; i += 8) {
+     10   2.3%        wait 28%                    if (x >= n || y + i >= n) {
      11                                               return;
      12                                           }
-     13   4.7%   7.8%     4.6%  L                 float value = in[at(y + i, x,…
->>   14  63.9%  67.0%    64.2%  ggggLLLL          out[at(x, y + i, n)] = value;
-         20.6%           20.6%  LLL           | 0x1140 IMAD.WIDE D6, R20, 4, c[…
-         43.3%           43.6%  ggggL         | 0x1150 STG.32 [D6], R14
+     13   4.7%   7.8% long_sb 70%                 float value = in[at(y + i, x,…
+>>   14  63.9%  67.0% lg 51% long_sb 46%          out[at(x, y + i, n)] = value;
+         20.6%        long_sb 95%             | 0x1140 IMAD.WIDE D6, R20, 4, c[…
+         43.3%        lg 75% long_sb 22%      | 0x1150 STG.32 [D6], R14
      15                                       }
      16                                   }
-          4.5%            4.5%  D         (code without a source line)
+          4.5%        drain 97%           (code without a source line)
 
 at  samples/index.cuh:3-5  6.2%
 inlined at transpose.cu:13 (3.1%) · transpose.cu:14 (3.1%)
       3                                   __device__ inline int at(int row, int…
-      4   6.2%            6.1%  #             return row * n + column;
+      4   6.2%        wait 28%                return row * n + column;
       5                                   }
-left out at 80 columns: interval, why, inst, lanes, excess (a wider terminal,
---width 139 or --format csv)
+left out at 80 columns: sampled, interval, stalls, inst, slots, lanes, excess (a
+wider terminal, --width 150 or --format csv)
 
 L long_scoreboard · g lg_throttle · # selected · w wait · D drain
 """
 
 LAUNCHES_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
+# fidelity   no kernel was compared with timings of a real card
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
 # caches     keep (as the launches before left them)
@@ -206,13 +202,13 @@ def test_a_launch_that_was_cut_off(tmp_path):
 def test_source_lines_bring_their_instructions(tmp_path):
     assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[6:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
-        "    line  exact  incl.  sampled  interval  stalls why         inst  lanes  excess  conflicts  source",
-        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0       -          -          float "
-        "value = in[at(y + i, x, n)];",
-        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   32.0       -          -      | IMAD.WIDE "
-        "D4, R10, 4, c[0x8]",
-        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   32.0       -          -      | LDG.32 "
-        "R14, [D4]",
+        "    line  exact  incl.  sampled  interval  stalls why         inst  slots  lanes  excess  conflicts  source",
+        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   2048   32.0       -          -          "
+        "float value = in[at(y + i, x, n)];",
+        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   1024   32.0       -          -      | "
+        "IMAD.WIDE D4, R10, 4, c[0x8]",
+        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   1024   32.0       -          -      | "
+        "LDG.32 R14, [D4]",
         "",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
     ]
@@ -249,10 +245,10 @@ def test_columns_drop_in_order(tmp_path):
     }
     assert headings == {
         40: ["line", "exact", "source"],
-        60: ["line", "exact", "sampled", "source"],
-        80: ["line", "exact", "incl.", "sampled", "stalls", "source"],
-        100: ["line", "exact", "incl.", "sampled", "stalls", "why", "source"],
-        120: ["line", "exact", "incl.", "sampled", "interval", "stalls", "why", "inst", "source"],
+        60: ["line", "exact", "source"],
+        80: ["line", "exact", "incl.", "why", "source"],
+        100: ["line", "exact", "incl.", "stalls", "why", "inst", "lanes", "source"],
+        120: ["line", "exact", "incl.", "stalls", "why", "inst", "slots", "lanes", "excess", "source"],
     }
 
 
@@ -272,8 +268,8 @@ def test_recordings_without_the_sentence_on_fidelity_are_read(tmp_path):
 
 def test_without_samples_the_ledger_still_shows(tmp_path):
     lines = lines_of(report_of(tmp_path, period_cycles=0, with_samples=False), Look(80, "", True, False))
-    assert lines[4] == "samples    no sampling · dropped 0 · buffer full: no"
-    assert next(line for line in lines if "line  " in line).split() == ["line", "exact", "incl.", "stalls", "source"]
+    assert lines[3] == "samples    no sampling · dropped 0 · buffer full: no"
+    assert next(line for line in lines if "line  " in line).split() == ["line", "exact", "incl.", "why", "source"]
     assert next(line for line in lines if line.startswith(">>   14")).split()[:4] == [">>", "14", "63.9%", "67.0%"]
 
 
@@ -284,8 +280,7 @@ def test_without_a_ledger_the_samples_show(tmp_path):
         "line",
         "incl.",
         "sampled",
-        "interval",
-        "stalls",
+        "why",
         "source",
     ]
     assert next(line for line in lines if line.startswith(">>   14")).split()[:5] == [
@@ -293,7 +288,7 @@ def test_without_a_ledger_the_samples_show(tmp_path):
         "14",
         "67.2%",
         "64.2%",
-        "62.0-66.4",
+        "lg",
     ]
 
 
@@ -311,9 +306,9 @@ def test_code_without_lines(tmp_path):
         report = read_report(db)
     assert lines_of(report, PIPE)[6:] == [
         "# transpose_naive  100.0%",
-        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  excess  conflicts  "
+        "   line   exact  incl.  sampled    interval  stalls   why                inst  slots  lanes  excess  conflicts  "
         "source",
-        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7   28672          -  "
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960  40192   31.7   28672          -  "
         "(code without a source line)",
         "",
         "# the code has no line information: see --page ptx or --page isa",
@@ -350,7 +345,7 @@ def test_two_kernels(tmp_path):
     listings = [
         line
         for line in lines_of(both, PIPE, "")
-        if "transpose.cu:" in line and not line.startswith(("# hottest", "# 1.", "# 2."))
+        if "transpose.cu:" in line and not line.startswith(("# hottest", "# 1.", "# 2.", "# 3."))
     ]
     assert listings == ["# fill  samples/transpose.cu:1-1  100.0%"]
     assert one.header.kernels == ("transpose_naive",)

@@ -9,7 +9,7 @@ separate the measured kernels by their structure.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gpuprof.isa.kinds import ATOMICS, kinds_of
+from gpuprof.isa.kinds import ATOMICS
 from gpuprof.isa.operations import multiplies_and_adds
 from gpuprof.isa.row import Opcode
 
@@ -99,18 +99,3 @@ KINDS = (
 def kind(totals: Totals) -> str:
     """The first kind whose rule holds."""
     return next(rule.name for rule in KINDS if rule.holds(totals))
-
-
-# Parts of the chip that no measured kernel uses, by the kinds of their instructions.
-NOT_MEASURED = {
-    "tensor cores": kinds_of("matrix", "matrix_async"),
-    "textures and surfaces": kinds_of("fetch", "surface_load", "surface_store", "surface_reduction"),
-    "copies to shared memory": kinds_of("copy", "bulk_load", "bulk_store", "bulk_copy"),
-    "clusters": kinds_of("cluster_barrier"),
-}
-
-
-def not_measured(uses: Iterable[Use]) -> tuple[str, ...]:
-    """The parts that a kernel uses and no measured kernel does."""
-    used = {use.op.kind for use in uses if use.executed}
-    return tuple(words for words, kinds in NOT_MEASURED.items() if kinds & used)

@@ -1,23 +1,91 @@
-"""Parts of a GPU that the timing model leaves out, each with the effect on a kernel's numbers: `gpuprof fidelity` and
-docs/model.md show this list.
+"""Parts of a GPU that the timing model leaves out or takes coarsely, and parts that no published card was held against.
+
+What a launch ran ─ Missing.uses ─> warp-cycles ─ matters ─> names, in the recording ─ caution ─> a line of every page
+
+`gpuprof fidelity` and docs/model.md show the list; a recording names the parts that its launches used.
 """
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
+
+from gpuprof.isa.kinds import ATOMICS, kinds_of
+from gpuprof.isa.row import Opcode
+
+LEAST_SHARE = 0.02  # ours, of the warp-cycles: what takes less changes no conclusion
+NARROW_LANES = 2  # of f64 and partition; a card that computes in f64 has 16 or more
+NOT_HELD = "not held against any card"
+SEPARATOR = "; "  # of the names in a recording
+
+
+class Spent(NamedTuple):
+    """An instruction of a launch. `warp_cycles`: warps stood at it, or it ended their stalls elsewhere."""
+
+    op: Opcode
+    scope: str  # of a fence or an access with memory order: cta, cluster, gpu, sys; "" none
+    warp_cycles: int
+
+
+class Ran(NamedTuple):
+    """What a launch used of the chip."""
+
+    spent: tuple[Spent, ...]
+    warp_cycles: int  # of the whole launch
+    lanes: Mapping[str, float]  # of a partition, by pipe
+    arch: str  # compute capability of the code
 
 
 class Missing(NamedTuple):
+    """`name`: of what a launch uses of it, for pages; "" where nothing tells. `uses` picks instructions that use it,
+    `calls` those of a program's host. `since`: the first chip that has it, "" all. `off`: how far the model is from
+    published figures; "" where none was found.
+    """
+
     unit: str
     what: str
     effect: str
+    name: str = ""
+    uses: Callable[[Spent, Ran], bool] | None = None
+    calls: Collection[str] = ()
+    since: str = ""
+    off: str = ""
 
+
+def _of_kinds(*names: str) -> Callable[[Spent, Ran], bool]:
+    kinds = kinds_of(*names)
+    return lambda spent, ran: spent.op.kind in kinds
+
+
+FENCES = kinds_of("fence")
+MATRICES = kinds_of("matrix", "matrix_async")
+GLOBAL = ("global", "generic")
+HALF_RATE = ("sm_86", "sm_89")  # sums in f32 at half the rate of sums in f16
 
 MISSING = (
-    Missing("launch", "the host's side of a launch: driver, queues, copies over the bus",
-        "time between kernels is not a card's"),
+    Missing("program", "the host's side of a launch: driver, queues", "time between kernels is not a card's",
+        "launches one by one and as a graph", calls=("cudaGraphLaunch", "cuGraphLaunch"),
+        off="equally fast here; as a graph, chains of short kernels were 1.1 to 5.5 times faster on cards"),
+    Missing("program", "copies over the bus and their engines", "copies between host and device take no time",
+        "copies between host and device",
+        calls=("cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpy2D", "cudaMemcpy2DAsync", "cuMemcpyHtoD", "cuMemcpyDtoH",
+            "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"),
+        off="a card's bus moves 12 to 55 GB/s"),
+    Missing("program", "pages of managed memory that move at a fault", "managed memory is as fast as the device's own",
+        "managed memory", calls=("cudaMallocManaged", "cuMemAllocManaged", "cudaMemPrefetchAsync",
+            "cuMemPrefetchAsync")),
     Missing("distributor", "neighbourhood of SMs (GPC, TPC): a cluster starts on any free SMs",
-        "clusters start a little too early"),
+        "clusters start a little too early", since="sm_90"),
     Missing("clusters", "port and banks of the SM whose shared memory others read; the lower rate of larger clusters",
-        "many blocks that read one block's memory are too fast"),
+        "many blocks that read one block's memory are too fast", "clusters",
+        _of_kinds("cluster_barrier", "bulk_copy", "bulk_reduction_shared"), since="sm_90"),
+    Missing("fences", "what a fence of system scope waits for beyond the device's L2",
+        "fences of system scope cost as much as the device's", "system-scope fences",
+        lambda spent, ran: spent.op.kind in FENCES and spent.scope == "sys"),
+    Missing("atomics", "rates by kind, type and contention of global atomics",
+        "counters that many threads share are too fast", "global atomics",
+        lambda spent, ran: spent.op.kind in ATOMICS and spent.op.space in GLOBAL,
+        off="256 bins on an H100: 2.6 times too fast"),
+    Missing("copies", "queues and rates of copies from global to shared memory", "no published kernel uses them",
+        "copies to shared memory", _of_kinds("copy", "bulk_load", "bulk_store", "bulk_copy"), since="sm_80"),
     Missing("fetch", "bandwidth of instruction fetch; instructions and data competing for the L2",
         "code that misses the caches is too fast"),
     Missing("core", "register ports for writing and for operands of memory instructions, yield hints",
@@ -27,10 +95,12 @@ MISSING = (
     Missing("core", "what makes a warp the youngest, of which nothing was found published: here it became ready last",
         "issue-bound blocks end one warp after another: achieved occupancy is up to 25 points too low"),
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
-    Missing("tensor", "tcgen05, warp groups that start together, power limits",
-        "products at the peak rate are faster than on a card that lowers its clock"),
+    Missing("tensor", "tcgen05, warp groups that start together, power limits", "no published kernel uses the tensor "
+        "cores; products at the peak rate are faster than on a card that lowers its clock", "tensor cores",
+        lambda spent, ran: spent.op.kind in MATRICES, since="sm_70"),
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
-        "columns of texels cost too many sectors"),
+        "columns of texels cost too many sectors", "textures and surfaces",
+        _of_kinds("fetch", "surface_load", "surface_store", "surface_reduction")),
     Missing("L2", "room for copies of the other half's lines, compression, persistence controls",
         "data of nearly the L2's size stays there a little too well"),
     Missing("DRAM", "refresh by itself, rows that close when idle",
@@ -52,3 +122,29 @@ MISSING = (
     Missing("other makers", "scalar units, waves of 64 as one, lines of 64 bytes, several caches for one level",
         "near equivalents express parts of other makers"),
 )  # fmt: skip
+NAMED = {gap.name: gap for gap in MISSING if gap.name}
+
+
+def used(ran: Ran) -> tuple[str, ...]:
+    """The names of the parts on which a launch spent so much that they matter, in the order of the list."""
+    return tuple(gap.name for gap in NAMED.values() if gap.uses and _share(gap.uses, ran) >= LEAST_SHARE)
+
+
+def _share(uses: Callable[[Spent, Ran], bool], ran: Ran) -> float:
+    return sum(spent.warp_cycles for spent in ran.spent if uses(spent, ran)) / max(ran.warp_cycles, 1)
+
+
+def used_by_calls(calls: Collection[str]) -> tuple[str, ...]:
+    """The names of the parts that calls of a program's host use."""
+    return tuple(gap.name for gap in NAMED.values() if set(gap.calls) & set(calls))
+
+
+def caution(names: Iterable[str]) -> tuple[str, ...]:
+    """What a page's head says of these parts. Those without a published figure share a phrase. A name of another
+    version counts as one of them.
+    """
+    chosen = set(names)
+    known = [name for name in NAMED if name in chosen]
+    measured = [f"{name}: {NAMED[name].off}" for name in known if NAMED[name].off]
+    others = [name for name in known if not NAMED[name].off] + sorted(chosen - set(known))
+    return (*measured, *([f"{', '.join(others)}: {NOT_HELD}"] if others else ()))

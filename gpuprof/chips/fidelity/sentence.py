@@ -4,22 +4,25 @@ line.
 
 import re
 
+from gpuprof.base.wording import plural
 from gpuprof.chips import Chip, list_chips, load_chip
 from gpuprof.chips.fidelity import published_kernels
 from gpuprof.chips.fidelity.model_figures import Summary, model_version, summary
+from gpuprof.chips.fidelity.published_kernels import of_kind
 
 NOT_COMPARED = "kernel cycles not compared with hardware"
-NOT_TIMED = "no kernel timed on hardware"  # the same on a report's line
 NO_FIGURES = "no published figures of this chip"
 FIGURES = (
     "within 5 % of what is published: {} of {} figures that follow from the model, {} of {} that it was given; worst "
     "{} ({})"
 )
-LINE = "{}/{} predicted, {}/{} calibrated within 5 %; worst {}"
 COMPARED = "cycles of {} launches of kernels compared with such cards: {} % off on average"
-TIMED = "{} kernels timed: {} % off"  # the same on a report's line
-LIKE = "{} {} % off ({} timed)"  # kernels of the report's kind on its chip
-LIKE_ELSEWHERE = "{} {} % off on other chips ({} timed)"
+
+# On a report's line.
+TIMED = "kernels were {} % off on average against {} timings of real cards"
+NOT_TIMED = "no kernel was compared with timings of a real card"
+LIKE = "kernels like these were {} % off on average against {} of real cards"
+LIKE_ELSEWHERE = "kernels like these were {} % off on average against {} of real cards of other chips"
 
 
 def _pattern(text: str) -> re.Pattern:
@@ -54,10 +57,9 @@ def of_kernels(chip: str, version: str) -> str:
 
 def like(kind: str, chip: str) -> str:
     """How far the model is off for kernels of a kind (likeness.KINDS) on a chip; "" where none was measured."""
-    if likeness := published_kernels.of_kind(kind, chip):
-        return LIKE.format(kind, percent(likeness.error), likeness.launches)
-    if likeness := published_kernels.of_kind(kind):
-        return LIKE_ELSEWHERE.format(kind, percent(likeness.error), likeness.launches)
+    for text, found in ((LIKE, of_kind(kind, chip)), (LIKE_ELSEWHERE, of_kind(kind))):
+        if found:
+            return text.format(percent(found.error), plural(found.launches, "timing", "timings"))
     return ""
 
 
@@ -66,16 +68,16 @@ def percent(part: float) -> str:
 
 
 def line(stored: str, alike: str = "") -> str:
-    """A sentence as reports show it: at most 87 characters for gpuprof's own chips. `gpuprof fidelity` names the worst
-    figure. `alike` are the words on kernels like the report's, which take the place of those on all. A sentence of
-    another wording, from another version, stays as it is.
+    """A sentence as reports show it: what a stranger to the model understands. `gpuprof fidelity` has the figures.
+    `alike` are the words on kernels like the report's, which take the place of those on all. A sentence of another
+    wording, from another version, stays as it is.
     """
     figures, _, of_all = stored.rpartition("; ")
-    if match := _FIGURES.fullmatch(figures):
-        *numbers, _ = match.groups()
-        figures = LINE.format(*numbers)
     if match := _COMPARED.fullmatch(of_all):
-        of_all = alike or TIMED.format(*match.groups())
+        launches, off = match.groups()
+        of_all = alike or TIMED.format(off, launches)
     elif of_all == NOT_COMPARED:
         of_all = alike or NOT_TIMED
+    if _FIGURES.fullmatch(figures):
+        figures = ""
     return f"{figures}; {of_all}" if figures else of_all

@@ -17,7 +17,7 @@ MOST_PAD_WORDS = 32
 MOST_ELEMENT_NBYTES = 16  # of a vector
 LEAST_ROW_NBYTES = 32  # ours: what is closer together is no row of an array
 STEPS = 50  # ours: what differs by less of the excess is as good
-ROW_STEPS = 5  # ours: by so much padded rows may be worse than gaps
+ROW_STEPS = 10  # ours: by so much padded rows may be worse than gaps
 WORTH = 0.5  # of the excess: a padding that leaves more is not worth its memory
 
 
@@ -27,6 +27,7 @@ class Padding(NamedTuple):
     row_nbytes: int  # from a row's first byte to the next one's
     pad_nbytes: int
     is_row: bool  # lanes are so far apart; otherwise bytes are left free in between
+    is_known: bool  # lanes that lie together are so far from the next ones: the array's own row
     wavefronts: int  # of the array's accesses, as they are
     padded: int  # with the padding
     ideal: int
@@ -143,22 +144,23 @@ def is_regular(instruction: Instruction) -> bool:
 
 
 def best_padding(instruction: Instruction, instructions: Sequence[Instruction]) -> Padding | None:
-    """The smallest padding that saves the most wavefronts of the array that the instruction accesses; None where none
-    is worth it.
+    """The smallest padding that saves the most wavefronts of the array that the instruction accesses, of its own rows
+    where these are known; None where none is worth it.
     """
     array_of = same_array(instruction, instructions)
     array = accesses_of(array_of)
     before, ideal = array.wavefronts(), array.ideal
     unit_nbytes = element_nbytes(array_of, array.access_nbytes)
-    candidates = [(row, unit_nbytes, True) for row in row_candidates(instruction)]
+    known = known_rows(array_of)
+    candidates = [(row, unit_nbytes, True) for row in sorted({*row_candidates(instruction), *known})]
     tried = [
-        Padding(row, pad, is_row, before, array.wavefronts(row, pad), ideal)
+        Padding(row, pad, is_row, row in known, before, array.wavefronts(row, pad), ideal)
         for row, unit, is_row in (*candidates, (PASS_NBYTES, array.access_nbytes, False))
         if row % unit == 0
         for pad in range(unit, MOST_PAD_WORDS * WORD_NBYTES + 1, unit)
     ]
     worth = [each for each in tried if each.left <= WORTH * STEPS]
-    return min(worth, key=_rank, default=None)
+    return min([each for each in worth if each.is_known] or worth, key=_rank, default=None)
 
 
 def _rank(each: Padding) -> tuple:
@@ -180,6 +182,18 @@ def row_candidates(instruction: Instruction) -> Iterator[int]:
     """Strides in bytes between lanes that may be those of rows."""
     strides = {abs(s) for pattern in instruction.patterns if pattern.mask for s in pattern.strides}
     return (stride for stride in sorted(strides) if stride >= LEAST_ROW_NBYTES)
+
+
+def known_rows(instructions: Sequence[Instruction]) -> set[int]:
+    """The strides in bytes of lanes whose neighbours lie together: one access takes some elements of several rows."""
+    rows = set()
+    for pattern in (pattern for each in instructions for pattern in each.patterns if pattern.mask):
+        extent = 0  # of the lanes of the levels so far
+        for stride, n in zip(map(abs, pattern.strides), pattern.lanes, strict=True):
+            if 0 < extent < stride >= LEAST_ROW_NBYTES and n > 1:
+                rows.add(stride)
+            extent += stride * (n - 1)
+    return rows
 
 
 def words(nbytes: int, access_nbytes: int) -> str:

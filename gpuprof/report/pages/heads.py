@@ -72,6 +72,7 @@ COLUMNS = (
     Head("attrib.", LISTINGS,
          "The share of the cycles that other rows wait for this one: what it costs them (attributed)."),
     Head("inst", LISTINGS, "Instructions that warps executed."),
+    Head("slots", LISTINGS, "Issue slots that they took: some take several, and what only renames registers none."),
     Head("lanes", LISTINGS, "Lanes of a warp that took part, in the mean of the row's executions; 32 is a full warp."),
     Head("excess", LISTINGS, "Sectors (32 bytes) of global memory beyond those that packed accesses would ask for."),
     Head("conflicts", LISTINGS, "Passes through the banks of shared memory that only bank conflicts make."),

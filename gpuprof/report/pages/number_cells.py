@@ -104,6 +104,10 @@ class Cells:
         n = view.cost.counters.inst_executed
         return Text(count(n, self.look.plain) if n else "", DIM if view.nested else "")
 
+    def slots(self, view: View) -> Text:
+        n = view.cost.cycles[SELECTED]
+        return Text(count(n, self.look.plain) if n else "", DIM if view.nested else "")
+
     def lanes(self, view: View) -> Text:
         counters = view.cost.counters
         if not counters.inst_executed:
@@ -168,18 +172,19 @@ def columns_for(cells: Cells) -> list[Column]:
         Column("exact", filled(cells.exact), 0 if has_ledger else 1),
     ]
     if by_line:
-        columns.append(Column("incl.", filled(cells.inclusive), 3))
+        columns.append(Column("incl.", filled(cells.inclusive), 4))
     columns += [
-        Column("sampled", filled(cells.sampled), 2 if has_ledger else 0),
-        Column("interval", filled(cells.interval), 5 if has_ledger else 3),
-        Column("stalls", filled(cells.stalls), 4, left=True),
-        Column("why", filled(cells.why), 5, left=True, gap=1),
-        *([Column("attrib.", filled(cells.attributed), 6)] if cells.kernel and cells.kernel.blames else []),
+        Column("sampled", filled(cells.sampled), 12 if has_ledger else 0),
+        Column("interval", filled(cells.interval), 13 if has_ledger else 6),
+        Column("stalls", filled(cells.stalls), 5, left=True),
+        Column("why", filled(cells.why), 2, left=True, gap=1),
+        *([Column("attrib.", filled(cells.attributed), 3)] if cells.kernel and cells.kernel.blames else []),
         Column("inst", filled(cells.executed), 7),
+        *([Column("slots", filled(cells.slots), 9)] if has_ledger else []),
         Column("lanes", filled(cells.lanes), 8),
         Column("excess", filled(cells.excess), 10),
         Column("conflicts", filled(cells.conflicts), 11),
-        *([Column("op/byte", filled(cells.intensity), 5)] if cells.kernel and cells.kernel.works else []),
+        *([Column("op/byte", filled(cells.intensity), 6)] if cells.kernel and cells.kernel.works else []),
     ]
     if not by_line:
         columns.append(Column("from", filled(cells.position), 9, left=True))

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from gpuprof.base.wording import base_name
 from gpuprof.correlate.trace_tables import Traced
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
+from gpuprof.report.pages.findings import location
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, Look, remark, shown
@@ -33,7 +35,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     for traced in report.traces:
         yield Text("")
         yield Text("# " if look.plain else "").append(name_of(traced), BOLD)
-        yield from table(columns_of(traced, look.plain), traced.rows[:MOST_ROWS], look)
+        yield from table(columns_of(traced, report, look.plain), traced.rows[:MOST_ROWS], look)
         if len(traced.rows) > MOST_ROWS:
             yield from remark(f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)", look)
 
@@ -42,8 +44,15 @@ def name_of(traced: Traced) -> str:
     return f"{traced.table.generator}.{traced.table.table}"
 
 
-def columns_of(traced: Traced, plain: bool) -> list[Column]:
-    """The launch, then the table's own; those further to the right go first."""
+def columns_of(traced: Traced, report: Report, plain: bool) -> list[Column]:
+    """The launch, then the table's own, code addresses with their source lines; those further to the right go first."""
+
+    def line(place: int):
+        def show(row: tuple) -> Text:
+            path, number = location(report, row[place])
+            return Text(shown(f"{base_name(path)}:{number}") if number else "-")
+
+        return show
 
     def value(place: int, is_address: bool):
         def show(row: tuple) -> Text:
@@ -59,10 +68,17 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
         return show
 
     names = [("launch", "integer"), *((column.name, column.type) for column in traced.table.columns)]
-    return [
-        Column(name, value(place, is_address(name)), place, left=type_ == "text", gap=2 if place else 0)
-        for place, (name, type_) in enumerate(names)
-    ]
+    columns = []
+    for place, (name, type_) in enumerate(names):
+        columns.append(Column(name, value(place, is_address(name)), place, left=type_ == "text", gap=2 if place else 0))
+        if is_code(name):
+            columns.append(Column(f"{name.removesuffix('pc')}line", line(place), place, left=True))
+    return columns
+
+
+def is_code(name: str) -> bool:
+    """True for the address of an instruction."""
+    return name == "pc" or name.endswith("_pc")
 
 
 def is_address(name: str) -> bool:

@@ -60,6 +60,8 @@ def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
         yield "gpuprof", [Text(shown(header.tool_version), BOLD), model, f"chip {shown(header.chip)}"]
     if header.fidelity:
         yield "fidelity", shown(line(header.fidelity, header.alike)).split("; ")
+    if header.not_held:
+        yield "caution", [Text(shown(words), WARM) for words in header.not_held]
     launches = plural(header.launches, "launch", "launches")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [

@@ -11,6 +11,7 @@ from gpuprof.isa.row import Opcode
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.report.model import ChipFacts, Instruction, Row
 from gpuprof.report.triage.findings import Case, Finding
+from gpuprof.report.triage.reason_advice import advice_on
 
 LEAST_SHARE = 0.30  # of the kernel's cycles, as for a line
 TEX_THROTTLE, SHORT_SCOREBOARD = INDEX["tex_throttle"], INDEX["short_scoreboard"]
@@ -40,7 +41,7 @@ def f64_unit(case: Case) -> Iterator[Finding]:
     most = f", most of them in {base_name(path)}:{line}" if line else ""
     share = percent0(total / sum(case.kernel.cost.reasons))
     text = f"{share} of the cycles wait for {unit_of(case.chip)}{most}. {REMEDY}"
-    yield Finding("f64_unit", text, path, line, "tex_throttle")
+    yield Finding("f64_unit", text, path, line, "tex_throttle", total / sum(case.kernel.cost.reasons))
 
 
 REMEDY = "Use f32 where it suffices, or compute less in f64."
@@ -72,7 +73,7 @@ def remedy(case: Case, reason: int, row: Row | None = None) -> str:
     """Says what a stall reason means and what helps, where it rules the line of `row`, or else the kernel."""
     if reason == TEX_THROTTLE and not waits_for_textures(case, row):
         return f"The queue is full of {unit_of(case.chip)}. {REMEDY}"
-    return f"{REASONS[reason].text} {REASONS[reason].advice}"
+    return f"{REASONS[reason].text} {advice_on(reason, case, row)}"
 
 
 def waits_for_textures(case: Case, row: Row | None) -> bool:

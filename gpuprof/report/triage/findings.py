@@ -16,6 +16,7 @@ class Finding(NamedTuple):
     path: str = ""  # "" and 0: the whole kernel
     line: int = 0
     explain: str = ""  # a stall reason to read about
+    cost: float | None = None  # the share of the kernel's time that it is about; None unknown
 
 
 class Case(NamedTuple):

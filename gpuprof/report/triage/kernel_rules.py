@@ -41,6 +41,7 @@ def target_line(case: Case) -> Iterator[Finding]:
             continue
         cause = next(reason for reason in ranked(row.cost.reasons) if reason != SELECTED)
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
+        cost = stalled(row.cost.reasons) / sum(case.kernel.cost.reasons)
         text = f"{line_name(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
             label = case.vocabulary.label(cause)
@@ -50,7 +51,7 @@ def target_line(case: Case) -> Iterator[Finding]:
                 f"; its largest reason is {case.vocabulary.label(cause)} with {percent0(part)}. Look at its "
                 f"instructions: --source-lines {row.number}."
             )
-        yield Finding("target_line", text, path, row.number, NAMES[cause])
+        yield Finding("target_line", text, path, row.number, NAMES[cause], cost)
 
 
 def kernel_reason(case: Case) -> Iterator[Finding]:
@@ -65,7 +66,9 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
             f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are "
             f"{case.vocabulary.label(cause)}. "
         )
-        yield Finding("kernel_reason", text + remedy(case, cause), explain=NAMES[cause])
+        yield Finding(
+            "kernel_reason", text + remedy(case, cause), explain=NAMES[cause], cost=reasons[cause] / sum(reasons)
+        )
 
 
 def asynchronous_copies(case: Case) -> Iterator[Finding]:
@@ -84,10 +87,14 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
         f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages in flight while "
         "one is used, or give each stage more work."
     )
-    yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")
+    cost = waited / sum(case.kernel.cost.reasons)
+    yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard", cost)
 
 
 def occupancy(case: Case) -> Iterator[Finding]:
+    """Nothing of a grid that leaves SMs empty, which is what keeps the slots empty."""
+    if any(small_grid(case)):
+        return
     theoretical, achieved = case.totals.theoretical_occupancy, case.totals.achieved_occupancy
     if theoretical is not None and theoretical < MIN_OCCUPANCY:
         limiter = (
@@ -118,6 +125,7 @@ def issue_slots(case: Case) -> Iterator[Finding]:
         yield Finding(
             "issue_slots",
             f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster.",
+            cost=used,
         )
     elif used < LOW_ISSUE and not computes(case):
         yield Finding(
@@ -139,7 +147,8 @@ def small_grid(case: Case) -> Iterator[Finding]:
     if blocks < case.chip.sms:
         grid, sms = plural(blocks, "block", "blocks"), plural(case.chip.sms, "multiprocessor", "multiprocessors")
         idle = plural(case.chip.sms - blocks, "of them has", "of them have")
-        yield Finding("small_grid", f"The grid has {grid} for {sms}: {idle} nothing to do.")
+        cost = 1 - blocks / case.chip.sms
+        yield Finding("small_grid", f"The grid has {grid} for {sms}: {idle} nothing to do.", cost=cost)
 
 
 def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
@@ -148,7 +157,8 @@ def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
         if stored.kind == rule.name:
             position = case.kernel.positions.get(stored.pc)
             path, line = (position.path, position.line) if position else ("", 0)
-            yield Finding(rule.name, stored.text, path, line, rule.explain)
+            cost = None if stored.cost_cycles is None else stored.cost_cycles / max(sum(case.kernel.cost.reasons), 1)
+            yield Finding(rule.name, stored.text, path, line, rule.explain, cost)
 
 
 class Rule(NamedTuple):
@@ -185,7 +195,30 @@ RULES = (
 )  # fmt: skip
 
 
+# Statements about a reason; rules that name its cause tell more.
+GENERAL = (target_line.__name__, kernel_reason.__name__)
+CAUSES = (
+    *(look.__name__ for look in (asynchronous_copies, f64_unit, grid_barrier)),
+    *(rule.name for rule in advice.RULES),
+)
+OF_SAMPLES = tuple(look.__name__ for look in (sampling, sampled_beside_exact, too_thin, in_step))
+
+
 def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
-    """The findings of all rules about a kernel, in the order of RULES."""
+    """The findings of all rules about a kernel, see `by_cost`. Rules keep their order among equals."""
     case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
-    return tuple(finding for rule in RULES for finding in rule.look(case))
+    return by_cost(tuple(finding for rule in RULES for finding in rule.look(case)))
+
+
+def by_cost(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Costliest first, then those without a cost; what is about samples comes last. A cost that rules about causes
+    explain is theirs, so that the remedy stands before the reason.
+    """
+    explained = sum(each.cost or 0 for each in found if each.rule in CAUSES)
+
+    def rank(finding: Finding) -> float:
+        if finding.cost is None:
+            return -1
+        return max(finding.cost - explained, 0) if finding.rule in GENERAL else finding.cost
+
+    return tuple(sorted(found, key=lambda each: (each.rule in OF_SAMPLES, -rank(each))))

@@ -27,7 +27,14 @@ def grid_barrier(case: Case) -> Iterator[Finding]:
         "arrive one after the other, so fewer and larger blocks wait less; so do blocks with equal work. With many "
         "blocks a launch of its own for each step may be faster."
     )
-    yield Finding("grid_barrier", text, here.path if here else "", here.line if here else 0, "long_scoreboard")
+    yield Finding(
+        "grid_barrier",
+        text,
+        here.path if here else "",
+        here.line if here else 0,
+        "long_scoreboard",
+        waited / sum(case.kernel.cost.reasons),
+    )
 
 
 def _most(blames: list, which: str) -> int:

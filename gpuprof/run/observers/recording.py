@@ -11,6 +11,7 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.observers.launch_rows import exact_rows
 from gpuprof.run.observers.observer import LaunchResult, LaunchStart, SessionObserver
+from gpuprof.run.observers.parts_used import not_held
 from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
 from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.timing.buffer import by_launch
@@ -31,9 +32,11 @@ class Recording(SessionObserver):
     def __init__(self, recorder: RecordWriter, sampling: Sampling, record: str):
         self._recorder, self._sampling, self._record = recorder, sampling, record
         self._modules: list[LoadedModule] = []
+        self._lanes: dict[str, float] = {}  # of the chip
         self._cycles = 0  # of all launches so far
 
     def begin(self, chip: Chip, command: str) -> None:
+        self._lanes = chip.lanes
         self._recorder.meta(
             {
                 "tool": "gpuprof",
@@ -86,7 +89,7 @@ class Recording(SessionObserver):
         most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self._cycles))
         for table, rows in exact_rows(timing, result.counters, launch.module.load_base, most_bins):
             self._recorder.rows(table, launch.index, rows)
-        self._recorder.launch_end(launch.index, timing)
+        self._recorder.launch_end(launch.index, timing, not_held(result, self._lanes))
 
     def note(self, launch: cmd.Launch, text: str) -> None:
         self._recorder.mark(text, launch.index)

@@ -269,7 +269,12 @@ def touch(machine, request, count, tick, way):
         fetched = fetched_with(machine, missing) & ~entry.valid
         arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)
         if request.kind != READ:
-            hold(machine, request.line, tick, posted(machine, request.line, n_sectors(fetched) * machine.dram_ticks, tick))
+            hold(
+                machine,
+                request.line,
+                tick,
+                posted(machine, request.line, n_sectors(fetched) * machine.dram_ticks, tick),
+            )
         entry.pending_until = max(entry.pending_until, arrives)
         entry.valid |= fetched
     if request.kind != READ:

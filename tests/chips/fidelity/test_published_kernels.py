@@ -5,7 +5,7 @@ from math import sqrt
 import pytest
 
 from gpuprof.chips.fidelity import published_kernels, sentence
-from gpuprof.chips.fidelity.likeness import KINDS, Totals, Use, kind, not_measured, totals
+from gpuprof.chips.fidelity.likeness import KINDS, Totals, Use, kind, totals
 from gpuprof.chips.fidelity.published_kernels import Likeness, Row, Spread, Step
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.timing.state.model_version import MODEL_VERSION
@@ -97,8 +97,6 @@ def test_totals_of_instructions():
     uses = [Use(load, 10, 40, 40), Use(add, 10), Use(reduction, 2, 2, 2)]
     slots = 10 * load.slots + 10 * add.slots + 2 * reduction.slots
     assert totals(uses, 1280) == Totals(slots, 10, 10, 0, 2, 42, 42, 0, 0, 1280)
-    assert not_measured(uses) == ()
-    assert not_measured([*uses, Use(first(kind="matrix"), 1)]) == ("tensor cores",)
 
 
 # ---- words ----
@@ -109,8 +107,12 @@ def test_words_on_kernels_like_it(monkeypatch):
     monkeypatch.setattr(published_kernels, "rows", lambda: rows)
     assert published_kernels.of_chip("a100") == Likeness(2, pytest.approx(0.2))
     assert published_kernels.of_chip("t4") is None
-    assert sentence.like("streams", "a100") == "streams 20 % off (2 timed)"
-    assert sentence.like("tiles", "a100") == "tiles 40 % off on other chips (1 timed)"
+    assert sentence.like("streams", "a100") == (
+        "kernels like these were 20 % off on average against 2 timings of real cards"
+    )
+    assert sentence.like("tiles", "a100") == (
+        "kernels like these were 40 % off on average against 1 timing of real cards of other chips"
+    )
     assert sentence.like("atomics", "a100") == ""
     assert (
         sentence.of_kernels("a100", "1")
@@ -127,7 +129,7 @@ STORED = (
 
 
 def test_the_line_of_a_sentence():
-    figures = "7/18 predicted, 74/77 calibrated within 5 %; worst -17 %"
-    assert sentence.line(STORED) == f"{figures}; 62 kernels timed: 14 % off"
-    assert sentence.line(STORED, "tiles 16 % off (40 timed)") == f"{figures}; tiles 16 % off (40 timed)"
-    assert len(f"# fidelity   {figures}, conflicts 16 % off (40 timed)") <= 100
+    assert sentence.line(STORED) == "kernels were 14 % off on average against 62 timings of real cards"
+    alike = sentence.LIKE_ELSEWHERE.format(16, "40 timings")
+    assert sentence.line(STORED, alike) == alike
+    assert len(f"# fidelity   {alike}") <= 110

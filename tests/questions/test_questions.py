@@ -1,0 +1,157 @@
+"""What people who tune kernels asked in public, and what a card or the thread answered: the first screen says it.
+
+Sizes are smaller than theirs; each test names the place and, where it has one, the published number.
+"""
+
+import re
+
+import pytest
+
+from tests.program.hosts import WHY_NOT
+from tests.questions.screens import SMALL, printed, screens
+from tests.support.command import gpuprof
+
+needs_host = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+program_time = pytest.mark.xfail(strict=True, reason="program time: not modelled")
+
+
+def test_is_it_worth_to_pad_a_tile(tmp_path):
+    """deepspeed PR #8055: on an L20, with warm caches, 4.3 to 5.8 % faster without bank conflicts."""
+    flags = ("--chip", "rtx4090", "--cache", "warm")
+    turned = screens(tmp_path, "turn.cu", *flags)["turn"]
+    fixed = screens(tmp_path, "turn.cu", *flags, "-D", "PITCH=17")["turn"]
+    assert 1.03 < turned.cycles / fixed.cycles < 1.08
+    (conflicts,) = (text for text in turned.advice if text.startswith("Bank conflicts in turn.cu:16"))
+    assert re.search(r"Pad the array's rows: 1[78] words a row instead of 16 words\.", conflicts)
+    assert not any("Bank conflicts" in text for text in fixed.advice)
+
+
+def test_why_is_my_gemv_slow(tmp_path):
+    """NVIDIA forum 289842: all threads of x compute the same row."""
+    found = screens(tmp_path, "gemv.cu", "--chip", SMALL)
+    assert re.search(r"same (word|row|value|result|thing)", found["by_row_2d"].advice[0])
+    assert "wider accesses" not in " ".join(found["by_row_2d"].advice)
+
+
+def test_would_a_texture_help_a_stencil_of_doubles(tmp_path):
+    """NVIDIA forum 316900: tex_throttle on a Turing card is its FP64 unit of two lanes."""
+    for kernel, found in screens(tmp_path, "box.cu", "--chip", "t4").items():
+        if kernel:
+            assert "f64 unit" in found.advice[0]
+            assert "texture" not in " ".join(found.advice)
+
+
+@needs_host
+def test_are_rounds_faster_as_launches_or_as_one_cooperative_kernel(tmp_path):
+    """gunrock #438, GV100: 110.9 ms as launches, 104.6 as a graph, 375.9 as one cooperative launch."""
+    us = {
+        way: float(value)
+        for way, value in re.findall(r"^(\w+) +([\d.]+) us", printed(tmp_path, "rounds.cu", "--chip", "v100"), re.M)
+    }
+    assert us["graph"] <= us["launches"]
+    assert 2 < us["cooperative"] / us["launches"] < 5
+
+
+def test_what_does_a_fence_do_to_the_l1(tmp_path):
+    """ptxas: a fence of device scope invalidates it (CCTL.IVALL)."""
+    found = screens(tmp_path, "fence.cu", "--chip", SMALL)
+    assert found["plain"].percent("caches", "L1 hits") > 90
+    assert found["fenced"].percent("caches", "L1 hits") < 10
+    assert "fence" in found["fenced"].advice[0]
+
+
+@needs_host
+@program_time
+def test_is_a_chain_of_short_kernels_faster_as_a_graph(tmp_path):
+    """ocannl #488, AiDotNet.Tensors PR #548: on an RTX 3080 5.5 times faster."""
+    lines = re.findall(r"launches\+sync +([\d.]+) us .*graph\+sync +([\d.]+) us", printed(tmp_path, "chain.cu"))
+    assert len(lines) == 3
+    assert all(float(graph) * 1.2 < float(launches) for launches, graph in lines)
+
+
+def test_a_thread_or_a_block_for_each_row_of_a_softmax(tmp_path):
+    """Fast-CUDA-Kernels, RTX 4090, rows of 65536: 22.47 ms by threads, 0.908 by blocks."""
+    found = screens(tmp_path, "softmax.cu", "--chip", "rtx4090")
+    assert found["thread_a_row"].cycles > 5 * found["block_a_row"].cycles
+    first = found["thread_a_row"].advice[:2]
+    assert any("4 blocks for 128 multiprocessors" in text for text in first)
+    assert any(text.startswith("Uncoalesced global access in softmax.cu") for text in first)
+
+
+def test_do_my_registers_spill(tmp_path):
+    """kekzl/imp #1549: ptxas gives 96 registers, and spills where it may have only 64."""
+    free = screens(tmp_path, "outer.cu", "--chip", SMALL)["outer"]
+    assert "spills" not in " ".join(free.advice)
+    bounded = screens(tmp_path, "outer.cu", "--chip", SMALL, "-D", "BOUND=__launch_bounds__(32, 32)")["outer"]
+    assert "64 registers" in bounded.facts["launch"]
+    assert re.search(r"\d+ bytes are register spills", bounded.advice[0])
+
+
+def test_where_does_attention_lose_its_time(tmp_path):
+    """ThunderKittens #73, without counters: rows of 64 floats lie in the same banks."""
+    found = screens(tmp_path, "attention.cu", "--chip", SMALL)["attention"]
+    assert found.advice[0].startswith("Bank conflicts in attention.cu:")
+    padded = [text for text in found.advice if "Pad the array's rows" in text]
+    assert padded and all("instead of 64 words" in text for text in padded)
+
+
+def test_does_a_race_hide_in_a_reduction(tmp_path):
+    """HeCBench #254: compute-sanitizer misses it."""
+    found = screens(tmp_path, "totals.cu", "--chip", "a100", "--trace", "racecheck")
+    assert found["reserve"].cycles
+    assert re.search(r"[1-9]\d* errors?", gpuprof(tmp_path, "report", "q.gprec", "--page", "summary")[1])
+    assert "totals.cu:21" in gpuprof(tmp_path, "report", "q.gprec", "--page", "findings")[1]
+
+
+def test_what_limits_a_histogram(tmp_path):
+    """yencal.github.io, H100: 276.13 ms for 2^30 bytes in 256 bins are 1.96 lanes a clock."""
+    found = screens(tmp_path, "count.cu", "--chip", "h100")["in_global"]
+    assert "tomic" in found.advice[0]
+    assert 1.5 < 524288 / found.cycles < 2.5
+
+
+def test_does_the_order_of_blocks_matter(tmp_path):
+    """NVIDIA forum 58655: 0.935 ms by rows, 1.980 by columns."""
+    found = screens(tmp_path, "grid.cu", "--chip", "t4", "--period", "0")
+    assert 1.5 < found["down"].cycles / found["across"].cycles < 2.5
+
+
+@needs_host
+@program_time
+def test_do_my_copies_overlap(tmp_path):
+    """NVIDIA forums 334237, 237147: a timeline has copies, which take time, beside the kernels."""
+    pinned, pageable = (
+        float(re.search(r": ([\d.]+) ms", printed(tmp_path, "pipeline.cu", "--", way))[1]) for way in ("", "pageable")
+    )
+    # 8 MiB over a bus of 55 GB/s at most
+    assert pageable > pinned > 8 * (1 << 14) * 4 / 55e9 * 1e3
+
+
+def test_do_two_streams_cost_anything(tmp_path):
+    """Two launches of one kernel: together they are no slower than one after the other."""
+    one = screens(tmp_path, "smooth_streams.py", "--period", "0")["smooth"]
+    two = screens(tmp_path, "smooth_streams.py", "--period", "0", "--", "two")["smooth"]
+    assert span(two) <= 1.01 * span(one)
+
+
+def span(screen) -> int:
+    """From the first launch's begin to the last one's end."""
+    found = re.search(r"([\d,]+) cycles from the first start", screen.facts["time"])
+    return int(found[1].replace(",", "")) if found else screen.cycles
+
+
+def test_do_my_branches_diverge(tmp_path):
+    """madgraph4gpu #25: in the switch, and not in the search; the words of other tools are known."""
+    found = screens(tmp_path, "branches.cu", "--chip", SMALL)["work"]
+    assert re.match(r"branches\.cu:1\d runs with \d\.\d of 32 lanes\.", found.advice[0])
+    assert not any(re.match(r"branches\.cu:[5-9] runs with", text) for text in found.advice)
+    code, out, _ = gpuprof(tmp_path, "explain", "branch efficiency")
+    assert code == 0 and "divergent" in out
+
+
+@needs_host
+@program_time
+def test_what_do_faults_of_managed_memory_cost(tmp_path):
+    """Umpire #262: the first touch on the device costs page faults, a prefetch avoids them."""
+    times = dict(re.findall(r"^(\w[\w ,]+?) +([\d.]+) us", printed(tmp_path, "managed.cu"), re.M))
+    assert float(times["host has touched it"]) > 2 * float(times["touched, then prefetched"])
