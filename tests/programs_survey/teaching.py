@@ -87,7 +87,9 @@ def _nvcc_says(path: Path, repository: Path) -> str:
 def _include_dirs(path: Path, repository: Path) -> list[Path]:
     """Folders of the repository that hold headers which are not beside the program, the nearest of each name."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    folders = [_nearest(path, repository, name) for name in INCLUDED.findall(text) if not (path.parent / name).is_file()]
+    folders = [
+        _nearest(path, repository, name) for name in INCLUDED.findall(text) if not (path.parent / name).is_file()
+    ]
     return list(dict.fromkeys(each for each in folders if each is not None))
 
 
