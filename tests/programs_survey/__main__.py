@@ -101,6 +101,7 @@ def _flags(recipe: Recipe) -> list[str]:
     return [
         *(f"-I{each}" for each in recipe.include_dirs),
         *(f"-D{each}" for each in recipe.defines),
+        *(f"-l{each}" for each in recipe.libraries),
         *([f"--std={recipe.standard}"] if recipe.standard else []),
         *(["--rdc"] if recipe.links_device else []),
     ]

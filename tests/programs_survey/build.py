@@ -19,6 +19,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("-I", dest="include_dirs", action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
+    parser.add_argument("-l", dest="libraries", action="append", default=[])
     parser.add_argument("--std", dest="standard", default=STANDARD)
     parser.add_argument("--rdc", dest="links_device", action="store_true")
     parser.add_argument("sources", nargs="+", type=Path)
@@ -26,7 +27,12 @@ def main() -> int:
     include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
     arch = load_chip(DEFAULT_CHIP).arch
     options = BuildOptions(
-        include_dirs, defines, standard=given.standard, links_device=given.links_device, host_compiler=AUTO
+        include_dirs,
+        defines,
+        standard=given.standard,
+        links_device=given.links_device,
+        host_compiler=AUTO,
+        libraries=tuple(given.libraries),
     )
     try:
         build_whole(given.sources, options, arch)

@@ -11,6 +11,7 @@ COMPILERS = ("nvcc", "gcc", "g++", "cc", "c++", "clang", "clang++")
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 # nvcc's names for device code that is linked over several files; `-rdc=true` may be two words.
 LINKS_DEVICE = re.compile(r"(?<!\S)(?:-dc|--device-c|(?:-rdc|--?relocatable-device-code)[= ]true)(?!\S)")
+CUDA = ("cudart", "cudart_static", "cuda", "cudadevrt")  # libraries that every program has
 CONTROL = re.compile(r"[;&|]+")
 
 
@@ -24,6 +25,7 @@ class Recipe(NamedTuple):
     standard: str
     arguments: tuple[str, ...]
     links_device: bool = False
+    libraries: tuple[str, ...] = ()
 
 
 def read_recipe(folder: Path, makefile: str = "Makefile") -> Recipe:
@@ -35,7 +37,7 @@ def read_recipe(folder: Path, makefile: str = "Makefile") -> Recipe:
 
 def parse_recipe(folder: Path, told: str) -> Recipe:
     """`told`: what `make -n -B run` prints."""
-    sources, include_dirs, defines, standard, arguments = [], [], [], "", None
+    sources, include_dirs, defines, libraries, standard, arguments = [], [], [], [], "", None
     for line in told.replace("\\\n", " ").splitlines():
         for command in CONTROL.split(line):
             words = _words(command)
@@ -48,14 +50,19 @@ def parse_recipe(folder: Path, told: str) -> Recipe:
                         include_dirs.append(word[2:])
                     elif word.startswith("-D"):
                         defines.append(word[2:])
+                    elif word.startswith("-l") and word[2:] not in CUDA:
+                        libraries.append(word[2:])
                     elif word.startswith(("-std=", "--std=")):
                         standard = word.split("=")[1].replace("gnu", "c")
                     elif word.endswith(SOURCES) and not word.startswith("-"):
                         sources.append(word)
             elif words and words[0].startswith("./") and arguments is None:
                 arguments = tuple(words[1:])
-    lists = (tuple(dict.fromkeys(each)) for each in (sources, include_dirs, defines))
-    return Recipe(folder, *lists, standard, arguments or (), LINKS_DEVICE.search(told) is not None)
+    sources, include_dirs, defines, libraries = (
+        tuple(dict.fromkeys(each)) for each in (sources, include_dirs, defines, libraries)
+    )
+    links_device = LINKS_DEVICE.search(told) is not None
+    return Recipe(folder, sources, include_dirs, defines, standard, arguments or (), links_device, libraries)
 
 
 def _words(command: str) -> list[str]:

@@ -15,7 +15,7 @@ TOLD = """\
 nvcc  -std=c++17 -Xcompiler -Wall -arch=sm_60 -I../include -DN=64 -O3 -c main.cu -o main.o
 g++ --std=gnu++14 -I ../include -D "NAME=a b" -c io.cpp \\
   -o io.o
-nvcc -std=c++17 main.o io.o -o main ; echo built
+nvcc -std=c++17 main.o io.o -lz -lcudart -o main ; echo built
 ./main 100 ../data/x.bmp
 ./main 200 other
 """
@@ -23,8 +23,9 @@ nvcc -std=c++17 main.o io.o -o main ; echo built
 
 def test_a_recipe_is_what_make_would_do():
     assert parse_recipe(Path("p"), TOLD) == Recipe(
-        Path("p"), ("main.cu", "io.cpp"), ("../include",), ("N=64", "NAME=a b"), "c++17", ("100", "../data/x.bmp")
-    )
+        Path("p"), ("main.cu", "io.cpp"), ("../include",), ("N=64", "NAME=a b"), "c++17", ("100", "../data/x.bmp"),
+        libraries=("z",),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

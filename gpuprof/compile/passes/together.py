@@ -1,6 +1,6 @@
 """`printf` is called by the lanes of a warp together, as nvcc has it.
 
-Clang declares `vprintf` without the word for that, `convergent`. LLVM would then give `printf` after `if (lane == 0) ...`
+Clang declares `vprintf` without the word for that, `convergent`. LLVM would then give `printf` after `if (lane == 0)`
 to each side of the branch, and the lanes' lines came in another order than the card's.
 """
 

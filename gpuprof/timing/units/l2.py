@@ -165,8 +165,8 @@ def further(sm, spread):
 @call_njit
 def joined_ticks(machine, number, request, count):
     """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: their transfer, and what
-    the line needs whose place it takes. Stores to one line that come one after another are joined (docs/model/memory.md,
-    L2).
+    the line needs whose place it takes. Stores to one line that come one after another are joined
+    (docs/model/memory.md, L2).
     """
     ticks = count * machine.slice_ticks
     words = ~request.missing & spread(request.sectors)
