@@ -35,6 +35,13 @@
     show it.
     Loops of a known number of turns are written out, and registers are given out, as ptxas does.
     The units of draws read and write through the L2 and the DRAM. What their shaders give each other stays on the chip.
+4.0 Fences of the device empty the L1, as acquires do, and loops that wait for other warps poll until what they wait for
+    has come. 256 neighbouring bytes lie in one slice of the L2.
+    The L2 waits for room in the DRAM's queues to write back. Stores that write a sector in part are joined. Rows are
+    opened at most so often. Fewer translations are known beyond an SM.
+    A narrow fp64 unit is one for four partitions, behind queues that take warps in order. Pairs of registers cost
+    banks. Products of f16 with sums in f32 have half the rate on GeForce parts. Constant caches are set-associative.
+    Launches as text find empty caches.
 """
 
-MODEL_VERSION = "3.0"
+MODEL_VERSION = "4.0"
