@@ -59,7 +59,7 @@ FIELDS = (
         "from the last arrival at a barrier to the first issue after it, at least"),
     Field("barrier_lsu_cycles", "float", "cycles per SM", 0.25, 32,
         "a warp's arrival at a barrier in the load/store unit, in turn with accesses to memory"),
-    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block, or one that only acquires"),
+    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block"),
     Field("membar_l2_cycles", "int", "cycles", 1, 4000,
         "a memory barrier of the device or the system, without outstanding stores"),
     Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),

@@ -74,7 +74,7 @@ def empties_l1(instruction):
     if scope == "cta":
         return False
     if instruction.op.semantics == "membar":
-        return order != "release"
+        return True
     return instruction.op.space in ("global", "generic") and order in ("acquire", "acq_rel", "sc")
 
 
@@ -590,8 +590,7 @@ class Gpu:
         if op.semantics in BARRIERS:
             self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
-            order, scope = memory_order(instruction)
-            if scope == "cta" or order == "acquire":
+            if memory_order(instruction)[1] == "cta":
                 self.hold(warp, "membar", t + chip.membar_cycles)
             else:
                 self.hold(warp, "membar", t + chip.membar_l2_cycles, warp.stores)

@@ -38,8 +38,6 @@ BETWEEN = {
         make("ATOMG.ADD.U32", dst=3, a=22, b=8, mods=A64 | pack(sem="acq_rel", scope="cta")), False),
     "atom.release.gpu.global.add.u32 %r1, [%rd1], 1": (
         make("ATOMG.ADD.U32", dst=3, a=22, b=8, mods=A64 | pack(sem="release", scope="gpu")), False),
-    "fence.acquire.sync_restrict::shared::cluster.cluster": (
-        make("MEMBAR", mods=pack(scope="cluster", sem="acquire")), True),
 }  # fmt: skip
 
 
@@ -62,7 +60,7 @@ def test_hits_behind_a_fence(tmp_path: Path, ptx):
 
 
 @pytest.mark.skipif(not (shutil.which("ptxas") and find_nvdisasm()), reason="ptxas or nvdisasm is not installed")
-@pytest.mark.parametrize("ptx", [text for text in BETWEEN if "sync_restrict" not in text])
+@pytest.mark.parametrize("ptx", BETWEEN)
 def test_ptxas_empties_the_l1_there(tmp_path: Path, ptx):
     """CCTL.IVALL in ptxas' code for it."""
     text = f"""

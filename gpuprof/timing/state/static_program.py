@@ -303,7 +303,7 @@ def atomic_cycles(op: Opcode, chip: Chip) -> float:
 
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
-    row["kind"] = _fence_kind(instruction) if op.kind == "fence" else _kind(op)
+    row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
     row["kind"] = LAUNCH if op.kind == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
     row["kind"] = SLOW_PATH if slow_path_of(instruction) else row["kind"]
     row["operation"] = _operation(op)
@@ -381,14 +381,8 @@ def _invalidates(instruction: Instruction) -> bool:
     if scope == "cta":
         return False
     if op.kind == "fence":
-        return order != "release"
+        return True
     return op.space in ("global", "generic") and order in ACQUIRING
-
-
-def _fence_kind(instruction: Instruction) -> int:
-    """A fence of a block does not wait for the L2: the block's threads are on one SM. An acquire waits for no store."""
-    scope, order = (unpack_name(instruction.mods, name) for name in ("scope", "sem"))
-    return FENCE if scope == "cta" or order == "acquire" else MEMBAR
 
 
 def _kind(op: Opcode) -> int:

@@ -100,7 +100,7 @@ def _membar(lowering):
     limit) it is the block's.
     """
     m = lowering.modifiers
-    order = m.one_of(("sc", "acq_rel", "acquire", "release"))
+    m.one_of(("sc", "acq_rel", "acquire", "release"))
     scope = ""
     if m.flag("proxy"):
         if not m.one_of(_PROXIES):
@@ -110,8 +110,7 @@ def _membar(lowering):
     m.one_of(_RESTRICTIONS)
     scope = pick(SCOPES, m.one_of(SCOPES) or scope)
     lowering.count(0)
-    # One half of a fence is less work: only a release waits for stores, only an acquire empties the L1.
-    lowering.emit("MEMBAR", mods=pack(scope=scope, sem=order if order in ("acquire", "release") else ""))
+    lowering.emit("MEMBAR", mods=pack(scope=scope))
 
 
 TABLE = {"atom": _atomic(False), "red": _atomic(True), "membar": _membar, "fence": _membar}
