@@ -41,7 +41,7 @@ UNITS = {
     "atomic": Unit(
         "the L2's atomic units", times=("atomic_cycles", "atomic_float_cycles", "atomic_sector_cycles")
     ),
-    "dram": Unit("the DRAM", ("dram_gbytes_per_s",), ("dram_row_cycle_ns", "dram_turn_ns")),
+    "dram": Unit("the DRAM", ("dram_gbytes_per_s",), ("dram_row_cycle_ns", "dram_activate_ns", "dram_turn_ns")),
     "tlb": Unit("address translation", times=("tlb_miss_cycles", "l2_tlb_miss_cycles")),
     "latency": Unit(
         "latencies that a single warp waits for",

@@ -286,7 +286,7 @@ class Gpu:
         self.banks, self.copies = {}, {}
         self.activates = Counter()  # by channel: from when on it may open another row
         self.posted = Counter()  # by channel: when all is done that no warp waits for
-        self.joined = {}  # by slice: line -> the words that stores have written, by sector
+        self.joined = {}  # by slice: line -> the words that stores have written, by sector, and what these owe
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
         self.polls = polling_loads(code)
@@ -1420,14 +1420,16 @@ class Gpu:
         joined = self.joined.setdefault(self.slice_of(r.line), OrderedDict())
         if r.line not in joined:
             if len(joined) == chip.l2_join_lines:
-                _, first = joined.popitem(last=False)
-                in_part = sum(words != 0xFF for words in first.values())
-                sector = in_ticks(chip.l2_partial_sector_cycles) - in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
-                busy = (in_part > 0) * in_ticks(chip.l2_partial_request_cycles) + in_part * max(0, sector)
-            joined[r.line] = Counter()
+                _, (first, owed) = joined.popitem(last=False)
+                busy = owed if any(words != 0xFF for words in first.values()) else 0
+            joined[r.line] = Counter(), 0
+        words, owed = joined[r.line]
         for place in range(4):
             if r.sectors >> place & 1:
-                joined[r.line][place] |= 0xFF & ~(r.missing >> 8 * place)
+                words[place] |= 0xFF & ~(r.missing >> 8 * place)
+        in_part = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
+        sector = in_ticks(chip.l2_partial_sector_cycles) - in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+        joined[r.line] = words, owed + in_ticks(chip.l2_partial_request_cycles) + in_part * max(0, sector)
         return busy
 
     def further(self, sm):

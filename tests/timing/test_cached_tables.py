@@ -57,8 +57,8 @@ def tables(machine, registers=16):
     return {name: table for group in groups for name, table in group._asdict().items() if name not in SCRATCH}
 
 
-LASTING = {"l2_tag", "l2_use", "l2_line", "l2_copy", "tlb", "tlb_hint", "l2_tlb", "slice_tick", "channel_tick",
-           "slice_join", "slice_joins", "channel_turn", "channel_posted", "channel_activate", "dram_row",
+LASTING = {"l2_tag", "l2_use", "l2_line", "l2_copy", "tlb", "tlb_hint", "l2_tlb", "slice_tick", "slice_join",
+           "slice_joins", "channel_tick", "channel_turn", "channel_posted", "channel_activate", "dram_row",
            "grid"}  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from gpuprof.timing.state.machine import power_on
 from tests.support.timing_support import access, make, run, warp
 from tests.timing.test_timing import A64
 
-STORE, ADD = make("STG.128", a=20, b=0, mods=A64), make("REDG.ADD.U32", a=20, b=8, mods=A64)
+STORE, ADD = make("STG.32", a=20, b=0, mods=A64), make("REDG.ADD.U32", a=20, b=8, mods=A64)
 LINES = 8192  # of 128 bytes: 1 MB, 16 times the L2
 STORES = 16  # of a warp
 

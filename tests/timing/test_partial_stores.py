@@ -65,7 +65,7 @@ def test_a_sector_written_in_part_is_read_changed_and_written(tmp_path, sectors,
 
 @pytest.mark.parametrize("what, left_out, between, cycles", [
     ("two halves make four whole sectors", (0xF0, 0x0F), 0, 2 * 4 * 32 / 48),
-    ("the same half twice leaves them in part", (0xF0, 0xF0), 0, 2.8 + 4 * 1.7 + 4 * 32 / 48),
+    ("the same half twice leaves them in part", (0xF0, 0xF0), 0, 2 * (2.8 + 4 * 1.7)),
     ("15 lines of the slice may come between the halves", (0xF0, 0x0F), 15, 2 * 4 * 32 / 48),
     ("16 may not", (0xF0, 0x0F), 16, 2 * (2.8 + 4 * 1.7)),
 ])  # fmt: skip

@@ -34,8 +34,8 @@ VARIED = (
     "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_near_cycles", "l2_store_cycles",
     "l2_spread_cycles",
     "dram_channels", "dram_banks",
-    "dram_row_nbytes", "dram_row_cycle_ns", "dram_row_open_ns", "dram_turn_ns", "dram_cycles", "block_launch_cycles",
-    "distributor_cycles", "max_active_grids",
+    "dram_row_nbytes", "dram_row_cycle_ns", "dram_activate_ns", "dram_row_open_ns", "dram_turn_ns", "dram_cycles",
+    "dram_posted_sectors", "l2_join_lines", "block_launch_cycles", "distributor_cycles", "max_active_grids",
 )  # fmt: skip
 
 

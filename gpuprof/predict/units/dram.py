@@ -50,13 +50,16 @@ def pieces(work: Work, traffic: Traffic) -> np.ndarray:
 def banks(work: Work, traffic: Traffic) -> np.ndarray:
     """Cycles of the fullest bank, which opens one row per `dram_row_cycle_ns`. Each fetch of scattered lines needs
     another row, of any bank, unless the banks hold all rows open; the fullest bank has more fetches than the average.
+    A channel opens one row per `dram_activate_ns`.
     """
     chips = work.chips
     fetches = scattered(work) * traffic.read_sectors * SECTOR_NBYTES / chips["l2_fetch_nbytes"]
     n_banks = chips["dram_channels"] * chips["dram_banks"]
     rows = work.counters.footprint_lines * LINE_NBYTES / chips["dram_row_nbytes"]
-    mean = fetches / n_banks * np.clip(1 - n_banks / np.maximum(rows, 1), 0, 1)
-    return fullest(mean, n_banks) * chips["dram_row_cycle_ns"] * chips["clock_mhz"] / 1000
+    opened = fetches * np.clip(1 - n_banks / np.maximum(rows, 1), 0, 1)
+    of_channels = opened / chips["dram_channels"] * chips["dram_activate_ns"]
+    of_banks = fullest(opened / n_banks, n_banks) * chips["dram_row_cycle_ns"]
+    return np.maximum(of_channels, of_banks) * chips["clock_mhz"] / 1000
 
 
 def scattered(work: Work) -> float:

@@ -377,8 +377,9 @@ L2_LINE = np.dtype(
 # entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 
-# A line to which stores have written words, not all of its sectors whole: `line` is its number plus one, 0: none.
-JOINED = np.dtype([("line", "i8"), ("words", "u4"), ("sectors", "u4")], align=True)
+# A line to which stores have written sectors in part: `line` is its number plus one, 0: none; `owed` are the ticks that
+# these stores cost if sectors stay that way.
+JOINED = np.dtype([("line", "i8"), ("owed", "i8"), ("words", "u4"), ("sectors", "u4")], align=True)
 
 # A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
 # has it, or had it.
@@ -574,7 +575,7 @@ DERIVED_NUMBERS = (
     "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "slice_queue_ticks",  # what a full queue of stores takes a slice, at most
-    "partial_request_ticks",  # of a slice, for a line that stores have written in part
+    "partial_request_ticks",  # of a slice, for a store that writes in part
     "partial_sector_ticks",  # and each such sector, beyond its transfer
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches

@@ -139,9 +139,7 @@ class Memory(NamedTuple):
     slice_joins: Annotated[np.ndarray, Table(WORD)]  # by slice: lines that had a place in it so far
     # by channel: sectors written since the bus turned, times two; 1: others were read
     channel_turn: Annotated[np.ndarray, Table(WORD)]
-    channel_posted: Annotated[
-        np.ndarray, Table(WORD)
-    ]  # by channel: the tick in which all that no warp waits for is done
+    channel_posted: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick in which it has done what no warp awaits
     channel_activate: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick from which it may open another row
     dram_row: Annotated[np.ndarray, Table(DRAM_ROW, "n_open_rows")]  # by bank of all channels
     request: Annotated[np.ndarray, Table(REQUEST)]

@@ -8,8 +8,8 @@ one row together: here a row that was accessed within the time that a queue of Q
 when another one is, up to OPEN_ROWS of them.
 
 Loads wait for their data, so there are never more of them than their warps can have in flight. No warp waits for what
-is written back, nor for what stores and reductions fetch: the L2 waits instead when a channel has
-`dram_posted_sectors` of these (`posted`).
+is written back, nor for what stores and reductions fetch: the L2 waits instead when a channel has `dram_posted_sectors`
+of these (`posted`).
 """
 
 from gpuprof.jit.internal import inline_njit

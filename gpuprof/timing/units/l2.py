@@ -165,34 +165,35 @@ def further(sm, spread):
 @call_njit
 def joined_ticks(machine, number, request, count):
     """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: their transfer, and what
-    the line needs whose place it takes. Stores to one line that come one after another are joined
-    (docs/model/memory.md, L2).
+    the stores to the line owe whose place it takes. Those to one line are joined (docs/model/memory.md, L2).
     """
     ticks = count * machine.slice_ticks
-    words = ~request.missing & spread(request.sectors)
-    for place in range(machine.l2_join_lines):
+    place = 0
+    while place < machine.l2_join_lines and slice_join_at(machine, number, place).line != request.line + 1:
+        place += 1
+    if place == machine.l2_join_lines:
+        joins = slice_joins_at(machine, number)
+        place = joins.value % machine.l2_join_lines
+        joins.value += 1
         entry = slice_join_at(machine, number, place)
-        if entry.line == request.line + 1:
-            entry.words |= words
-            entry.sectors |= request.sectors
-            return ticks
-    joins = slice_joins_at(machine, number)
-    entry = slice_join_at(machine, number, joins.value % machine.l2_join_lines)
-    joins.value += 1
-    ticks += changed_ticks(machine, entry)
-    entry.line = request.line + 1
-    entry.words = words
-    entry.sectors = request.sectors
+        if spread(entry.sectors) & ~entry.words:
+            ticks += entry.owed
+        entry.line = request.line + 1
+        entry.owed = entry.words = entry.sectors = 0
+    entry = slice_join_at(machine, number, place)
+    entry.words |= ~request.missing & spread(request.sectors)
+    entry.sectors |= request.sectors
+    entry.owed += changed_ticks(machine, request.missing)
     return ticks
 
 
 @inline_njit
-def changed_ticks(machine, entry):
-    """Ticks to read, change and write back those sectors of a line that joined stores have written in part."""
+def changed_ticks(machine, missing):
+    """Ticks to read, change and write back the sectors that a store writes in part."""
     partial = 0
     for k in range(4):
-        partial += (entry.sectors >> k & 1) != 0 and (entry.words >> 8 * k & 0xFF) != 0xFF
-    return (partial > 0) * machine.partial_request_ticks + partial * machine.partial_sector_ticks
+        partial += (missing >> 8 * k & 0xFF) != 0
+    return machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
 @call_njit
@@ -269,12 +270,8 @@ def touch(machine, request, count, tick, way):
         fetched = fetched_with(machine, missing) & ~entry.valid
         arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)
         if request.kind != READ:
-            hold(
-                machine,
-                request.line,
-                tick,
-                posted(machine, request.line, n_sectors(fetched) * machine.dram_ticks, tick),
-            )
+            ticks = n_sectors(fetched) * machine.dram_ticks
+            hold(machine, request.line, tick, posted(machine, request.line, ticks, tick))
         entry.pending_until = max(entry.pending_until, arrives)
         entry.valid |= fetched
     if request.kind != READ:
