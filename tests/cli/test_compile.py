@@ -56,8 +56,8 @@ def test_compile_a_template(folder, monkeypatch, capsys):
     program = read_gpubin(data, "scale.gpubin")
     (kernel,) = program.functions
     assert out == (
-        f"scale<4>: {kernel.registers} registers, 0 bytes local (0 spilled), 0 bytes shared, {kernel.count} instructions "
-        "-> scale.gpubin\n"
+        f"scale<4>: {kernel.registers} registers, 0 bytes local (0 spilled), 0 bytes shared, "
+        f"{kernel.count} instructions -> scale.gpubin\n"
     )
     code, out, err = run(monkeypatch, capsys, *COMPILE, "--format", "json")
     assert (code, err) == (0, "")
