@@ -1,11 +1,13 @@
 """gpuprof compile: CUDA C++ or PTX to a gpubin."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
 from gpuprof.cli.options.option import COMPILER, LIST, OUTPUT, Given, Option, is_given
 from gpuprof.cli.options.outputs import OutputPath, claim, gpubin, ptx
@@ -28,6 +30,7 @@ OWN = (
            type=NearChoice(tuple(KINDS)), default="gpubin", group=OUTPUT),
     Option("--kernel", "names", "A template kernel to instantiate, such as 'scan<256>'. Repeatable.",
            metavar="NAME", form=LIST, group=COMPILER),
+    format_option(group=OUTPUT, json="one object: the kernels and their resources"),
 )  # fmt: skip
 
 
@@ -42,7 +45,7 @@ def command(file: Path, given: Given):
     if file.suffix == ".ptx":
         _refuse(f"{file}: a .ptx file is already compiled", given, FOR_COMPILERS)
     if emit == "ptx":
-        _refuse("--emit ptx: registers are allocated after PTX", given, ("--max-registers",))
+        _refuse("--emit ptx: registers are allocated after PTX", given, ("--max-registers", "--format"))
 
     claim(output, KINDS[emit], (file, Path(given.chip_name), Path(given.compiler)), given.force)
 
@@ -59,7 +62,10 @@ def command(file: Path, given: Given):
 
     program, image = build_ptx(module, builds)
     _write(output, image)
-    _summarise(program, output)
+    if given.format_ == "json":
+        _say(_as_json(program, output))
+    else:
+        _summarise(program, output)
 
 
 def _refuse(why: str, given: Given, flags: Sequence[str]) -> None:
@@ -84,11 +90,29 @@ def _summarise(program, output: Path) -> None:
     kernels = [f for f in program.functions if f.is_kernel]
     for f in kernels:
         _say(
-            f"{f.display}: {f.registers} registers, {f.spill_nbytes} bytes spilled, {f.shared_nbytes} bytes shared,"
-            f" {f.count} instructions -> {output}"
+            f"{f.display}: {f.registers} registers, {f.local_nbytes} bytes local ({f.spill_nbytes} spilled), "
+            f"{f.shared_nbytes} bytes shared, {f.count} instructions -> {output}"
         )
     if not kernels:
         _say(f"no kernels, {len(program.functions)} device functions -> {output}")
+
+
+def _as_json(program, output: Path) -> str:
+    """The kernels' resources; bytes of local memory are of a thread, and those of spilled values among them."""
+    kernels = [
+        {
+            "name": f.display,
+            "symbol": f.name,
+            "registers": f.registers,
+            "local_nbytes": f.local_nbytes,
+            "spill_nbytes": f.spill_nbytes,
+            "shared_nbytes": f.shared_nbytes,
+            "instructions": f.count,
+        }
+        for f in program.functions
+        if f.is_kernel
+    ]
+    return json.dumps({"output": str(output), "arch": program.arch, "compiler": program.compiler, "kernels": kernels})
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,7 @@
 """`gpuprof compile` and `gpuprof disasm`, as a user runs them: what is printed, what is written, exit codes."""
 
 import io
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -55,9 +56,27 @@ def test_compile_a_template(folder, monkeypatch, capsys):
     program = read_gpubin(data, "scale.gpubin")
     (kernel,) = program.functions
     assert out == (
-        f"scale<4>: {kernel.registers} registers, 0 bytes spilled, 0 bytes shared, {kernel.count} instructions -> "
-        "scale.gpubin\n"
+        f"scale<4>: {kernel.registers} registers, 0 bytes local (0 spilled), 0 bytes shared, "
+        f"{kernel.count} instructions -> scale.gpubin\n"
     )
+    code, out, err = run(monkeypatch, capsys, *COMPILE, "--format", "json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "output": "scale.gpubin",
+        "arch": program.arch,
+        "compiler": program.compiler,
+        "kernels": [
+            {
+                "name": "scale<4>",
+                "symbol": kernel.name,
+                "registers": kernel.registers,
+                "local_nbytes": 0,
+                "spill_nbytes": 0,
+                "shared_nbytes": 0,
+                "instructions": kernel.count,
+            }
+        ],
+    }
     assert [(p.type, p.offset, p.nbytes) for p in kernel.params] == [("u64", 0, 8), ("u32", 8, 4)]
     assert program.sources["scale.cu"] == KERNEL
     assert sorted(p.name for p in folder.iterdir()) == ["include", "scale.cu", "scale.gpubin", "small.gpubin"]

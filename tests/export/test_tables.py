@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.correlate.database import reading
+from gpuprof.export.tables.ncu_values import METRICS as METRICS_OF_NCU, Measured, report_of
+from gpuprof.report.model import ChipFacts
+from gpuprof.report.totals import totals
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 from tests.support.tools import module
@@ -22,6 +26,8 @@ RAW = {  # of the first launch: 5,000 cycles at 1,410 MHz, 16 blocks of 256 thre
     "launch__block_size": "256", "launch__grid_size": "16", "launch__thread_count": "4096",
     "launch__registers_per_thread": "24", "launch__shared_mem_per_block_static": "0",
     "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct": "5.555556", "lts__t_sector_hit_rate.pct": "50.0",
+    "dram__bytes.sum": "131072", "dram__bytes.sum.per_second": "36962307030.909",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum": "0", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": "0",
     "lts__t_sectors.sum": "17408", "dram__bytes_read.sum": "65536", "smsp__inst_issued.sum": "20096",
     "sm__maximum_warps_per_active_cycle_pct": "100.0",
     "smsp__pcsamp_warps_issue_stalled_lg_throttle": "300", "smsp__pcsamp_warps_issue_stalled_membar": "0",
@@ -35,6 +41,23 @@ def test_nsight_computes_raw_page(tmp_path):
     assert float(found["sm__warps_active.avg.pct_of_peak_sustained_active"]) == pytest.approx(100 * 92_360 / 8000 / 64)
     assert dict(zip(names, units, strict=True))["gpu__time_duration.sum"] == "ns" and units[:11] == [""] * 11
     assert second[0] == "1" and second[1:] == first[1:]
+
+
+def test_shares_of_peaks_as_roofline_scripts_read_them(tmp_path):
+    """Memory: the largest of its resources; compute: the largest of all others."""
+    with reading(make_database(tmp_path / "t.gpudb")) as database:
+        kernel = report_of(database).kernels[0]
+    shares = {"dram": 0.5, "l2": 0.25, "l1": 0.0625, "shared": 0.125, "issue": 0.75, "tensor_pipe": 0.875}
+    chip = ChipFacts("a100")
+    measured = Measured(kernel.launches[0], kernel, chip, totals(kernel, chip), {}, shares)
+    known = {metric.name: metric.value(measured) for metric in METRICS_OF_NCU if "throughput" in metric.name}
+    assert known == {
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 50.0,
+        "sm__throughput.avg.pct_of_peak_sustained_elapsed": 87.5,
+        "dram__throughput.avg.pct_of_peak_sustained_elapsed": 50.0,
+        "lts__throughput.avg.pct_of_peak_sustained_elapsed": 25.0,
+        "l1tex__throughput.avg.pct_of_peak_sustained_elapsed": 12.5,
+    }
 
 
 def test_nsight_computes_details_page(tmp_path):

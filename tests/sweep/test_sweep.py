@@ -173,8 +173,9 @@ def test_the_table_on_the_terminal(tmp_path):
         tmp_path, "sweep", "sums.cu", "--chips", "a100,slow.toml", "--define", "LENGTH=1,2", "--jobs", "1"
     )
     assert (code, error) == (0, "")
-    made_by, file, trust, slow_trust, empty, *table = out.splitlines()
+    made_by, file, caches, trust, slow_trust, empty, *table = out.splitlines()
     assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
+    assert caches == "# caches     cold"
     of_a100 = line(sentence(load_chip("a100"), MODEL_VERSION))
     assert trust == f"# fidelity   a100: {of_a100}".replace("; ", ", ")
     assert slow_trust == "#            slow: no published figures of this chip, no kernel timed on hardware"

@@ -15,7 +15,8 @@ class Renamed(NamedTuple):
     since: str
 
 
-PRINT_CSV, PRINT_JSON = "report quality fidelity records predict", "report quality fidelity records check predict list"
+PRINT_CSV = "report quality fidelity records predict"
+PRINT_JSON = f"{PRINT_CSV} check list compile"
 RENAMED = (
     Renamed("--filter kernel=", "--kernel-name regex:", "collect replay", "0.1.0"),
     Renamed("--filter draw=", "--draw ", "collect replay", "0.1.0"),

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from gpuprof.correlate.metrics import launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.model import ChipFacts, Kernel, Launch, Report
 from gpuprof.report.number_text import product
 from gpuprof.report.queries import read_report
+from gpuprof.report.throughput import throughput
 from gpuprof.report.totals import Totals, totals
 
 IDENTITY = (
@@ -25,12 +27,16 @@ MEMORY, INSTRUCTIONS, SOURCE = "Memory Workload Analysis", "Instruction Statisti
 
 
 class Measured(NamedTuple):
-    """A launch, as the values that a metric is worked out from; `kernel` has only that launch."""
+    """A launch, as the values that a metric is worked out from; `kernel` has only that launch. `exact`: those of
+    correlate.metrics. `shares`: of the peaks of resources that it used.
+    """
 
     launch: Launch
     kernel: Kernel
     chip: ChipFacts
     totals: Totals
+    exact: dict[str, int]
+    shares: dict[str, float]
 
 
 class Metric(NamedTuple):
@@ -62,9 +68,36 @@ def _nanoseconds(m: Measured) -> float | None:
     return round(1000 * m.launch.cycles / m.chip.clock_mhz, 3) if m.chip.clock_mhz else None
 
 
+def _exact(name: str) -> Callable[[Measured], int | None]:
+    return lambda m: m.exact.get(name)
+
+
+def _peak(*resources: str) -> Callable[[Measured], float | None]:
+    """The largest share of the peaks of these resources, or of all others than the memory's."""
+
+    def value(m: Measured) -> float | None:
+        wanted = resources or m.shares.keys() - set(MEMORIES)
+        return round(100 * max((m.shares.get(name, 0.0) for name in wanted), default=0.0), 6) if m.shares else None
+
+    return value
+
+
+def _dram_nbytes_per_second(m: Measured) -> float | None:
+    nbytes, time_ns = m.exact.get("dram_nbytes"), _nanoseconds(m)
+    return round(1e9 * nbytes / time_ns, 3) if nbytes is not None and time_ns else None
+
+
+MEMORIES = ("dram", "l2", "l1", "shared")  # resources of the chip whose work is to move bytes
 METRICS = (
     Metric("sm__cycles_elapsed.max", "cycle", SPEED, "Elapsed Cycles", lambda m: m.launch.cycles),
     Metric("gpu__time_duration.sum", "ns", SPEED, "Duration", _nanoseconds),
+    Metric("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", SPEED, "Memory Throughput",
+        _peak(*MEMORIES)),
+    Metric("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%", SPEED, "Compute (SM) Throughput", _peak()),
+    Metric("dram__throughput.avg.pct_of_peak_sustained_elapsed", "%", SPEED, "DRAM Throughput", _peak("dram")),
+    Metric("lts__throughput.avg.pct_of_peak_sustained_elapsed", "%", SPEED, "L2 Cache Throughput", _peak("l2")),
+    Metric("l1tex__throughput.avg.pct_of_peak_sustained_elapsed", "%", SPEED, "L1/TEX Cache Throughput",
+        _peak("l1", "shared")),
     Metric("launch__block_size", "", LAUNCH, "Block Size", lambda m: product(m.launch.block)),
     Metric("launch__grid_size", "", LAUNCH, "Grid Size", lambda m: product(m.launch.grid)),
     Metric("launch__registers_per_thread", "register/thread", LAUNCH, "Registers Per Thread",
@@ -97,6 +130,12 @@ METRICS = (
     Metric("lts__t_sectors.sum", "sector", MEMORY, "L2 Sectors", _metric("l2_sectors")),
     Metric("dram__bytes_read.sum", "byte", MEMORY, "DRAM Read", _metric("dram_read_nbytes")),
     Metric("dram__bytes_write.sum", "byte", MEMORY, "DRAM Written", _metric("dram_write_nbytes")),
+    Metric("dram__bytes.sum", "byte", MEMORY, "DRAM Bytes", _exact("dram_nbytes")),
+    Metric("dram__bytes.sum.per_second", "byte/second", MEMORY, "DRAM Bytes Per Second", _dram_nbytes_per_second),
+    Metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "", MEMORY, "Shared Memory Wavefronts",
+        _exact("l1_wavefronts_shared")),
+    Metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", MEMORY, "Shared Memory Bank Conflicts",
+        _exact("l1_wavefronts_shared_excessive")),
 )  # fmt: skip
 
 
@@ -123,9 +162,13 @@ def read_rows(database: sqlite3.Connection) -> tuple[Report, list[Row]]:
     found = sorted(
         ((launch, kernel) for kernel in report.kernels for launch in kernel.launches), key=lambda each: each[0].launch
     )
-    samples = samples_by_launch(database)
+    samples, exact = samples_by_launch(database), launch_values(database)
     return report, [
-        Row(identity(launch, kernel, arch[kernel.module]), kernel, tuple(values(launch, kernel, report.chip, samples)))
+        Row(
+            identity(launch, kernel, arch[kernel.module]),
+            kernel,
+            tuple(values(launch, kernel, report.chip, samples, exact[launch.launch])),
+        )
         for launch, kernel in found
     ]
 
@@ -147,10 +190,11 @@ def identity(launch: Launch, kernel: Kernel, arch: str) -> tuple[object, ...]:
 
 
 def values(
-    launch: Launch, kernel: Kernel, chip: ChipFacts, samples: dict[int, dict[str, int]]
+    launch: Launch, kernel: Kernel, chip: ChipFacts, samples: dict[int, dict[str, int]], exact: dict[str, int]
 ) -> Iterator[tuple[Metric, float | int]]:
     alone = replace(kernel, launches=(launch,))
-    measured = Measured(launch, alone, chip, totals(alone, chip))
+    shares = {use.resource.name: use.share for use in throughput([launch], chip).uses}
+    measured = Measured(launch, alone, chip, totals(alone, chip), exact, shares)
     for metric in METRICS:
         value = metric.value(measured)
         if value is not None:
