@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.command import gpuprof
+from tests.support.command import gpuprof, process
 
 FOLDER = Path(__file__).parent
 SMALL = "small.toml"  # an A100 of two SMs, which small grids fill
@@ -52,9 +52,9 @@ def screen(block: str) -> Screen:
     return Screen(int(cycles[1].replace(",", "")), facts, tuple(advice))
 
 
-def printed(folder: Path, name: str, *flags: str) -> str:
-    """What a whole program prints."""
+def printed(folder: Path, name: str, *arguments: str, chip: str = "a100") -> str:
+    """What a whole program prints, with these arguments."""
     shutil.copy(FOLDER / name, folder)
-    code, out, error = gpuprof(folder, "run", name, *flags)
+    code, out, error = process(folder, "run", "--chip", chip, name, "--", *arguments)
     assert code == 0, error
     return out

@@ -306,10 +306,10 @@ def test_code_without_lines(tmp_path):
         report = read_report(db)
     assert lines_of(report, PIPE)[6:] == [
         "# transpose_naive  100.0%",
-        "   line   exact  incl.  sampled    interval  stalls   why                inst  slots  lanes  excess  conflicts  "
-        "source",
-        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960  40192   31.7   28672          -  "
-        "(code without a source line)",
+        "   line   exact  incl.  sampled    interval  stalls   why                inst  slots  lanes  excess  "
+        "conflicts  source",
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960  40192   31.7   28672  "
+        "        -  (code without a source line)",
         "",
         "# the code has no line information: see --page ptx or --page isa",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",

@@ -18,7 +18,9 @@ SEPARATOR = "; "  # of the names in a recording
 
 
 class Spent(NamedTuple):
-    """An instruction of a launch. `warp_cycles`: warps stood at it, or it ended their stalls elsewhere."""
+    """An instruction of a launch. `warp_cycles`: of warps that waited to issue it, or that it let
+    continue elsewhere.
+    """
 
     op: Opcode
     scope: str  # of a fence or an access with memory order: cta, cluster, gpu, sys; "" none
@@ -26,7 +28,7 @@ class Spent(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What a launch used of the chip."""
+    """Parts of the chip that a launch used."""
 
     spent: tuple[Spent, ...]
     warp_cycles: int  # of the whole launch
@@ -35,7 +37,7 @@ class Ran(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """`name`: of what a launch uses of it, for pages; "" where nothing tells. `uses` picks instructions that use it,
+    """`name`: of what a launch uses of it, for pages; "" where no rule finds it. `uses` picks instructions that use it,
     `calls` those of a program's host. `since`: the first chip that has it, "" all. `off`: how far the model is from
     published figures; "" where none was found.
     """
@@ -140,7 +142,7 @@ def used_by_calls(calls: Collection[str]) -> tuple[str, ...]:
 
 
 def caution(names: Iterable[str]) -> tuple[str, ...]:
-    """What a page's head says of these parts. Those without a published figure share a phrase. A name of another
+    """Phrases for a page's head on these parts. Those without a published figure share a phrase. A name of another
     version counts as one of them.
     """
     chosen = set(names)

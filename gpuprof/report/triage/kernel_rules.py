@@ -195,8 +195,8 @@ RULES = (
 )  # fmt: skip
 
 
-# Statements about a reason; rules that name its cause tell more.
-GENERAL = (target_line.__name__, kernel_reason.__name__)
+# Statements about a reason; rules about causes say more.
+GENERAL = (target_line.__name__, kernel_reason.__name__, issue_slots.__name__)
 CAUSES = (
     *(look.__name__ for look in (asynchronous_copies, f64_unit, grid_barrier)),
     *(rule.name for rule in advice.RULES),
@@ -212,7 +212,7 @@ def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabu
 
 def by_cost(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Costliest first, then those without a cost; what is about samples comes last. A cost that rules about causes
-    explain is theirs, so that the remedy stands before the reason.
+    explain is theirs, so that the remedy comes before the reason.
     """
     explained = sum(each.cost or 0 for each in found if each.rule in CAUSES)
 

@@ -1,4 +1,4 @@
-"""What helps against a stall reason, where the kernel's own numbers say more than the reason's general advice."""
+"""Advice on a stall reason, where the kernel's own numbers say more than the reason's general advice."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def is_local(case: Case, stalling: Sequence[Instruction]) -> bool:
 
 
 def waits_for_grid(case: Case, stalling: Sequence[Instruction]) -> bool:
-    """A barrier of the whole grid: its line counts blocks in global memory beside the barrier of the block."""
+    """A barrier of the whole grid: its line counts blocks in global memory, in addition to the barrier of the block."""
     lines = {position for each in stalling for position in each.positions[:1]}
     return any(counts_in_memory(each) and each.positions[0] in lines for each in case.kernel.instructions)
 

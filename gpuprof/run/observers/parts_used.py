@@ -24,7 +24,7 @@ def not_held(result: LaunchResult, lanes: Mapping[str, float]) -> str:
 
 
 def warp_cycles(ledger: np.ndarray, causes: np.ndarray, load_base: int) -> np.ndarray:
-    """By instruction: warps stood at it, or at another one until it let them go on."""
+    """By instruction: of warps that waited to issue it, or that waited elsewhere until it let them continue."""
     cycles = ledger.sum(axis=1)
     others = causes[causes["pc"] != causes["cause_pc"]]
     at = (others["cause_pc"].astype(np.int64) - load_base) // INSTRUCTION_NBYTES

@@ -40,6 +40,7 @@ ADVICE = (
     Column("path", "text", "", 'The file; "" where it is about the whole kernel.'),
     Column("line", "int", "", "The line; 0 where it is about the whole kernel."),
     Column("explain", "text", "", "A stall reason to read about."),
+    Column("cost", "real", "", "The share of the kernel's time that it is about."),
 )
 LAUNCHES = (
     Column("launch", "int", "", "Its number in the recording."),
