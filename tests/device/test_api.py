@@ -127,9 +127,9 @@ def test_arguments_that_do_not_fit(gpu):
 
 def test_configurations(gpu):
     saxpy = gpu.load("axpy.cu").saxpy
-    assert saxpy[np.int64(2), [8, 8]].config == ((2, 1, 1), (8, 8, 1), 0, 0, None, False)
-    assert saxpy[(1, 2, 3), 4, gpu.stream(), 64].config == ((1, 2, 3), (4, 1, 1), 64, 1, None, False)
-    assert saxpy[1, 2, None].config == ((1, 1, 1), (2, 1, 1), 0, 0, None, False)
+    assert saxpy[np.int64(2), [8, 8]].config == ((2, 1, 1), (8, 8, 1), 0, 0, None, False, "", 0)
+    assert saxpy[(1, 2, 3), 4, gpu.stream(), 64].config == ((1, 2, 3), (4, 1, 1), 64, 1, None, False, "", 0)
+    assert saxpy[1, 2, None].config == ((1, 1, 1), (2, 1, 1), 0, 0, None, False, "", 0)
     assert (
         message(saxpy.__getitem__, 4)
         == "saxpy: launch it as saxpy[grid, block](...) or [grid, block, stream, shared_bytes, cluster]"

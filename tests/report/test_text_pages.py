@@ -200,7 +200,7 @@ def test_a_launch_that_was_cut_off(tmp_path):
 
 
 def test_source_lines_bring_their_instructions(tmp_path):
-    assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[6:] == [
+    assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[7:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
         "    line  exact  incl.  sampled  interval  stalls why         inst  slots  lanes  excess  conflicts  source",
         "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   2048   32.0       -          -          "
@@ -255,7 +255,7 @@ def test_columns_drop_in_order(tmp_path):
 def test_a_part_of_another_maker_is_named_as_such(tmp_path):
     words = {"maker": "AMD", "notes": "not an NVIDIA part: two warps for a wave"}
     lines = lines_of(report_of(tmp_path, chip_words=words), PIPE)
-    assert lines[5] == "# note       chip a100: not an NVIDIA part: two warps for a wave"
+    assert lines[6] == "# note       chip a100: not an NVIDIA part: two warps for a wave"
 
 
 def test_recordings_without_the_sentence_on_fidelity_are_read(tmp_path):
@@ -304,7 +304,7 @@ def test_code_without_lines(tmp_path):
         db.execute("UPDATE instructions SET source = NULL, line = 0")
         db.execute("DELETE FROM inline_frames")
         report = read_report(db)
-    assert lines_of(report, PIPE)[6:] == [
+    assert lines_of(report, PIPE)[7:] == [
         "# transpose_naive  100.0%",
         "   line   exact  incl.  sampled    interval  stalls   why                inst  slots  lanes  excess  "
         "conflicts  source",
@@ -337,7 +337,7 @@ def test_two_kernels(tmp_path):
         )
         db.execute("INSERT INTO ledger VALUES (2, 8192, 15, 30000)")
         both, one = read_report(db), read_report(db, kernel="^transpose")
-    assert lines_of(both, PIPE, "")[6:9] == [
+    assert lines_of(both, PIPE, "")[7:10] == [
         "share    time  cycles  launches  top stall        kernel",
         "75.0%  21.3us   30000         1  drain            fill",
         "25.0%  7.09us   10000         2  long_scoreboard  transpose_naive",
