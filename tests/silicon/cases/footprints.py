@@ -30,7 +30,7 @@ def vector(card: str, kernel: str, threads: int, arrays: tuple[str, ...], nbytes
     few = 2 * l2_nbytes // PARTS // (threads * nbytes)
     whole = GIB // (threads * nbytes) // PARTS
     runs = tuple(
-        Run((f"{kernel}<<<{blocks}, {threads}>>>({', '.join(arrays).format(n=blocks * threads * nbytes)})",), blocks)
+        Run((f"{kernel}<<<{blocks}, {threads}>>>({', '.join(arrays).format(n=blocks * threads)})",), blocks)
         for blocks in (few, 2 * few)
     )
     id = f"{card}-{kernel.replace('_', '-')}"
@@ -39,8 +39,8 @@ def vector(card: str, kernel: str, threads: int, arrays: tuple[str, ...], nbytes
 
 def vectors(card: str, l2_nbytes: int) -> tuple[Case, ...]:
     return (
-        vector(card, "fill", 256, ("i8[{n}]",), 16, l2_nbytes),
-        vector(card, "sum_up", 256, ("f32[4]", "i8[{n}]"), 16, l2_nbytes),
+        vector(card, "fill", 256, ("f32[{n}*4]",), 16, l2_nbytes),
+        vector(card, "sum_up", 256, ("f32[4]", "f32[{n}*4]"), 16, l2_nbytes),
     )
 
 
@@ -62,9 +62,9 @@ CASES = (
     *vectors("v100", 6291456),
     *vectors("a100-40", 41943040),
     *vectors("h100", 52428800),
-    vector("a100-80", "copy", 1024, ("i8[{n}]", "i8[{n}]"), 8, 41943040),
-    vector("h100", "copy", 1024, ("i8[{n}]", "i8[{n}]"), 8, 52428800),
-    vector("h200", "copy", 1024, ("i8[{n}]", "i8[{n}]"), 8, 62914560),
+    vector("a100-80", "copy", 1024, ("f64[{n}]", "f64[{n}]"), 8, 41943040),
+    vector("h100", "copy", 1024, ("f64[{n}]", "f64[{n}]"), 8, 52428800),
+    vector("h200", "copy", 1024, ("f64[{n}]", "f64[{n}]"), 8, 62914560),
     matrices(219, "add_columns"),
     matrices(221, "add_rows"),
 )

@@ -31,19 +31,3 @@ __global__ void sum_up(float *out, const float4 *from)
     if (x.x + x.y + x.z + x.w == 123.0f)
         out[0] = x.x;
 }
-
-// Adds one to each element; blocks follow each other along rows.
-__global__ void across(float *m, int n)
-{
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < n && y < n)
-        m[size_t(y) * n + x] += 1;
-}
-
-// The same, down columns.
-__global__ void down(float *m, int n)
-{
-    int x = blockIdx.y * blockDim.x + threadIdx.x, y = blockIdx.x * blockDim.y + threadIdx.y;
-    if (x < n && y < n)
-        m[size_t(y) * n + x] += 1;
-}
