@@ -110,7 +110,7 @@ def _flags(recipe: Recipe) -> list[str]:
 def _run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     recipe = read_recipe(folder)
     arguments = _small(recipe)
-    if absent := [each for each in arguments if FILE.search(each) and not (folder / each).exists()]:
+    if absent := [each for each in arguments if is_input(each) and not (folder / each).exists()]:
         return {"state": "no data", "cause": f"{absent[0]} is not in the suite", "arguments": " ".join(arguments)}
     command = [sys.executable, "-m", "gpuprof", "run", *_flags(recipe), *recipe.sources, "--", *arguments]
     ended = run_limited(command, folder, given.seconds, given.gib)
@@ -121,6 +121,11 @@ def _run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     if verdict.says in ("wrong", "nothing") and _twin_agrees(folder, arguments, ended.output, given):
         return entry | {"state": "prints what its serial twin prints", "cause": verdict.line.strip()[:200]}
     return entry | {"state": STATES[verdict.says], "cause": verdict.line.strip()[:200]}
+
+
+def is_input(argument: str) -> bool:
+    """Whether an argument names a file that the program reads; `output.txt` is one that it writes."""
+    return bool(FILE.search(argument)) and not Path(argument).name.startswith("out")
 
 
 def _twin_agrees(folder: Path, arguments: tuple[str, ...], output: str, given: argparse.Namespace) -> bool:

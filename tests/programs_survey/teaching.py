@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.programs_survey.arguments import known_arguments
-from tests.programs_survey.draw import FOREIGN, INCLUDED, _library_of
+from tests.programs_survey.draw import INCLUDED, library_of
 from tests.programs_survey.judge import judge
 from tests.programs_survey.limits import run_limited
 from tests.programs_survey.makefile import LINKS_DEVICE
@@ -56,7 +56,7 @@ def main() -> None:
 
 def _drawn(folder: Path, repository: str, seed: int, found: dict[str, Any]) -> Iterator[str]:
     """The first N_DRAWN programs, in a random order, that nvcc builds."""
-    names = sorted(str(path.relative_to(folder)) for path in (folder / repository).rglob("*.cu") if _is_program(path))
+    names = sorted(str(path.relative_to(folder)) for path in (folder / repository).rglob("*.cu") if is_program(path))
     random.Random(seed).shuffle(names)
     n_built = 0
     for name in names:
@@ -70,21 +70,21 @@ def _drawn(folder: Path, repository: str, seed: int, found: dict[str, Any]) -> I
             return
 
 
-def _is_program(path: Path) -> bool:
+def is_program(path: Path) -> bool:
     text = path.read_text(encoding="utf-8", errors="replace")
-    return bool(MAIN.search(text)) and not any(_library_of(name, FOREIGN) for name in INCLUDED.findall(text))
+    return bool(MAIN.search(text)) and not any(map(library_of, INCLUDED.findall(text)))
 
 
 def _nvcc_says(path: Path, repository: Path) -> str:
     """nvcc's errors, "" for none."""
     with TemporaryDirectory() as folder:
-        flags = [f"-I{each}" for each in _include_dirs(path, repository)] + (["-rdc=true"] if _is_rdc(path) else [])
+        flags = [f"-I{each}" for each in include_dirs(path, repository)] + (["-rdc=true"] if _is_rdc(path) else [])
         command = [str(NVCC), f"-std={STANDARD}", "-arch=sm_80", "-w", *flags, str(path), "-o", f"{folder}/program"]
         done = subprocess.run([*command, "-lgomp"], capture_output=True, text=True)
     return (done.stdout + done.stderr)[:400] or "fails" if done.returncode else ""
 
 
-def _include_dirs(path: Path, repository: Path) -> list[Path]:
+def include_dirs(path: Path, repository: Path) -> list[Path]:
     """Folders of the repository that hold headers which are not beside the program, the nearest of each name."""
     text = path.read_text(encoding="utf-8", errors="replace")
     folders = [
@@ -107,7 +107,7 @@ def _is_rdc(path: Path) -> bool:
 
 def _looked_at(folder: Path, name: str) -> dict[str, Any]:
     path, repository = folder / name, folder / Path(name).parts[0]
-    flags = [f"-I{each}" for each in _include_dirs(path, repository)] + (["--rdc"] if _is_rdc(path) else [])
+    flags = [f"-I{each}" for each in include_dirs(path, repository)] + (["--rdc"] if _is_rdc(path) else [])
     flags.append(f"--std={STANDARD}")
     built = run_limited([sys.executable, "-m", "tests.programs_survey.build", *flags, path.name], path.parent, 240, GIB)
     if built.code != 0:

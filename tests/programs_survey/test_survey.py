@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs_survey.__main__ import is_input
 from tests.programs_survey.draw import drawn, folders, foreign_library, library_of
 from tests.programs_survey.judge import Verdict, judge
 from tests.programs_survey.limits import run_limited
 from tests.programs_survey.makefile import Recipe, parse_recipe
+from tests.programs_survey.teaching import include_dirs, is_program
 from tests.programs_survey.twin import agrees, results, twin_of
 
 TOLD = """\
@@ -77,6 +79,11 @@ def test_verdicts(output, code, verdict):
     assert judge(output, code, 8) == verdict
 
 
+def test_files_that_a_program_reads():
+    arguments = ("100", "0.5", "../data/temp.bin", "output.txt", "../x/out_512.out")
+    assert list(filter(is_input, arguments)) == ["../data/temp.bin"]
+
+
 def test_a_draw_is_the_same_every_time():
     names = [f"p{index}" for index in range(50)]
     assert drawn(names, 5, 1) == drawn(list(reversed(names)), 5, 1) == ["p12", "p16", "p23", "p41", "p8"]
@@ -133,3 +140,18 @@ def test_twins_are_found(tmp_path):
     assert twin_of(tmp_path / "a-cuda") == (tmp_path / "a-omp", "Makefile")
     (tmp_path / "a-omp" / "Makefile.aomp").touch()
     assert twin_of(tmp_path / "a-cuda") == (tmp_path / "a-omp", "Makefile.aomp")
+
+
+def test_a_program_of_teaching_code(tmp_path):
+    """It has a main and no foreign library; headers of its repository that are not beside it are found."""
+    chapter = tmp_path / "chapter" / "one"
+    chapter.mkdir(parents=True)
+    (tmp_path / "include" / "own").mkdir(parents=True)
+    (tmp_path / "include" / "own" / "check.h").touch()
+    (chapter / "here.h").touch()
+    main = chapter / "main.cu"
+    main.write_text('#include <own/check.h>\n#include "here.h"\n#include <cstdio>\nint main() {}\n')
+    (chapter / "part.cu").write_text("__global__ void k() {}\n")
+    (chapter / "blas.cu").write_text("#include <cublas_v2.h>\nint main() {}\n")
+    assert [is_program(chapter / name) for name in ("main.cu", "part.cu", "blas.cu")] == [True, False, False]
+    assert include_dirs(main, tmp_path) == [tmp_path / "include"]

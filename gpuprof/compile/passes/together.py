@@ -1,7 +1,7 @@
 """`printf` is called by the lanes of a warp together, as nvcc has it.
 
-Clang declares `vprintf` without the word for that, `convergent`. LLVM would then give `printf` after `if (lane == 0)`
-to each side of the branch, and the lanes' lines came in another order than the card's.
+Clang declares `vprintf` without the word for that, `convergent`. LLVM would then give a `printf` after `if (lane == 0)`
+to each side of the branch, and lines would come in another order than the card's.
 """
 
 import re
