@@ -5,14 +5,13 @@ What a launch ran ─ Missing.uses ─> warp-cycles ─ matters ─> names, in t
 `gpuprof fidelity` and docs/model.md show the list; a recording names the parts that its launches used.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import ATOMICS, kinds_of
 from gpuprof.isa.row import Opcode
 
 LEAST_SHARE = 0.02  # ours, of the warp-cycles: what takes less changes no conclusion
-NARROW_LANES = 2  # of f64 and partition; a card that computes in f64 has 16 or more
 NOT_HELD = "not held against any card"
 SEPARATOR = "; "  # of the names in a recording
 
@@ -28,12 +27,10 @@ class Spent(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Parts of the chip that a launch used."""
+    """A launch. `warp_cycles`: of all of it."""
 
     spent: tuple[Spent, ...]
-    warp_cycles: int  # of the whole launch
-    lanes: Mapping[str, float]  # of a partition, by pipe
-    arch: str  # compute capability of the code
+    warp_cycles: int
 
 
 class Missing(NamedTuple):
@@ -46,31 +43,31 @@ class Missing(NamedTuple):
     what: str
     effect: str
     name: str = ""
-    uses: Callable[[Spent, Ran], bool] | None = None
+    uses: Callable[[Spent], bool] | None = None
     calls: Collection[str] = ()
     since: str = ""
     off: str = ""
 
 
-def _of_kinds(*names: str) -> Callable[[Spent, Ran], bool]:
+def _of_kinds(*names: str) -> Callable[[Spent], bool]:
     kinds = kinds_of(*names)
-    return lambda spent, ran: spent.op.kind in kinds
+    return lambda spent: spent.op.kind in kinds
 
 
 FENCES = kinds_of("fence")
 MATRICES = kinds_of("matrix", "matrix_async")
 GLOBAL = ("global", "generic")
-HALF_RATE = ("sm_86", "sm_89")  # sums in f32 at half the rate of sums in f16
+MEASURED = (".ADD.U32", ".ADD.F32")  # atomics of published histograms and sums
 
 MISSING = (
     Missing("program", "the host's side of a launch: driver, queues", "time between kernels is not a card's",
         "launches one by one and as a graph", calls=("cudaGraphLaunch", "cuGraphLaunch"),
-        off="equally fast here; as a graph, chains of short kernels were 1.1 to 5.5 times faster on cards"),
+        off="equally fast here; as a graph, chains of short kernels were 1.8 to 5.5 times faster on cards"),
     Missing("program", "copies over the bus and their engines", "copies between host and device take no time",
         "copies between host and device",
         calls=("cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpy2D", "cudaMemcpy2DAsync", "cuMemcpyHtoD", "cuMemcpyDtoH",
             "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"),
-        off="a card's bus moves 12 to 55 GB/s"),
+        off="a card's bus moves 12 to 52 GB/s"),
     Missing("program", "pages of managed memory that move at a fault", "managed memory is as fast as the device's own",
         "managed memory", calls=("cudaMallocManaged", "cuMemAllocManaged", "cudaMemPrefetchAsync",
             "cuMemPrefetchAsync")),
@@ -81,11 +78,11 @@ MISSING = (
         _of_kinds("cluster_barrier", "bulk_copy", "bulk_reduction_shared"), since="sm_90"),
     Missing("fences", "what a fence of system scope waits for beyond the device's L2",
         "fences of system scope cost as much as the device's", "system-scope fences",
-        lambda spent, ran: spent.op.kind in FENCES and spent.scope == "sys"),
-    Missing("atomics", "rates by kind, type and contention of global atomics",
-        "counters that many threads share are too fast", "global atomics",
-        lambda spent, ran: spent.op.kind in ATOMICS and spent.op.space in GLOBAL,
-        off="256 bins on an H100: 2.6 times too fast"),
+        lambda spent: spent.op.kind in FENCES and spent.scope == "sys"),
+    Missing("atomics", "rates of global atomics other than 32-bit additions: compare-and-swap, 64 bits, f16, vectors",
+        "unknown: no measurement was found", "atomics other than 32-bit additions",
+        lambda spent: spent.op.kind in ATOMICS and spent.op.space in GLOBAL
+            and not spent.op.name.endswith(MEASURED)),
     Missing("copies", "queues and rates of copies from global to shared memory", "no published kernel uses them",
         "copies to shared memory", _of_kinds("copy", "bulk_load", "bulk_store", "bulk_copy"), since="sm_80"),
     Missing("fetch", "bandwidth of instruction fetch; instructions and data competing for the L2",
@@ -99,7 +96,7 @@ MISSING = (
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
     Missing("tensor", "tcgen05, warp groups that start together, power limits", "no published kernel uses the tensor "
         "cores; products at the peak rate are faster than on a card that lowers its clock", "tensor cores",
-        lambda spent, ran: spent.op.kind in MATRICES, since="sm_70"),
+        lambda spent: spent.op.kind in MATRICES, since="sm_70"),
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
         "columns of texels cost too many sectors", "textures and surfaces",
         _of_kinds("fetch", "surface_load", "surface_store", "surface_reduction")),
@@ -132,8 +129,8 @@ def used(ran: Ran) -> tuple[str, ...]:
     return tuple(gap.name for gap in NAMED.values() if gap.uses and _share(gap.uses, ran) >= LEAST_SHARE)
 
 
-def _share(uses: Callable[[Spent, Ran], bool], ran: Ran) -> float:
-    return sum(spent.warp_cycles for spent in ran.spent if uses(spent, ran)) / max(ran.warp_cycles, 1)
+def _share(uses: Callable[[Spent], bool], ran: Ran) -> float:
+    return sum(spent.warp_cycles for spent in ran.spent if uses(spent)) / max(ran.warp_cycles, 1)
 
 
 def used_by_calls(calls: Collection[str]) -> tuple[str, ...]:

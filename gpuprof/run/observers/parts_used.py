@@ -1,7 +1,5 @@
 """The parts of the chip that a launch used and that are coarse, or held against no card."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from gpuprof.chips.fidelity.missing import SEPARATOR, Ran, Spent, used
@@ -11,7 +9,7 @@ from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.observers.observer import LaunchResult
 
 
-def not_held(result: LaunchResult, lanes: Mapping[str, float]) -> str:
+def not_held(result: LaunchResult) -> str:
     """Their names, as a recording has them; "" where none matters."""
     program, timing = result.launch.module.program, result.timing
     cycles = warp_cycles(timing.ledger, timing.causes, result.launch.module.load_base)
@@ -20,7 +18,7 @@ def not_held(result: LaunchResult, lanes: Mapping[str, float]) -> str:
         for at in np.flatnonzero(cycles)
         for op in (TABLE[program.code["opcode"][at]],)
     )
-    return SEPARATOR.join(used(Ran(spent, timing.resident_warp_cycles, lanes, program.arch)))
+    return SEPARATOR.join(used(Ran(spent, timing.resident_warp_cycles)))
 
 
 def warp_cycles(ledger: np.ndarray, causes: np.ndarray, load_base: int) -> np.ndarray:

@@ -32,11 +32,9 @@ class Recording(SessionObserver):
     def __init__(self, recorder: RecordWriter, sampling: Sampling, record: str):
         self._recorder, self._sampling, self._record = recorder, sampling, record
         self._modules: list[LoadedModule] = []
-        self._lanes: dict[str, float] = {}  # of the chip
         self._cycles = 0  # of all launches so far
 
     def begin(self, chip: Chip, command: str) -> None:
-        self._lanes = chip.lanes
         self._recorder.meta(
             {
                 "tool": "gpuprof",
@@ -89,7 +87,7 @@ class Recording(SessionObserver):
         most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self._cycles))
         for table, rows in exact_rows(timing, result.counters, launch.module.load_base, most_bins):
             self._recorder.rows(table, launch.index, rows)
-        self._recorder.launch_end(launch.index, timing, not_held(result, self._lanes))
+        self._recorder.launch_end(launch.index, timing, not_held(result))
 
     def note(self, launch: cmd.Launch, text: str) -> None:
         self._recorder.mark(text, launch.index)
