@@ -1,8 +1,8 @@
 """Atomics to one float on two A100s, histograms of zeros on an RTX 3080.
 
-One address is not faster on a whole chip than on a part of it, so those launches run on the whole one; what more
-blocks add is the rate. The histograms whose bins are in shared memory run on a quarter of the chip. All inputs are
-zero, as theirs were (nvbench: L2 flushed, 3.2 us of an empty kernel are in the time).
+One address, or a small array, is not faster on a whole chip than on a part of it, so all launches run on the whole one;
+what more blocks add is the rate. All inputs are zero, as theirs were (nvbench: L2 flushed, 3.2 us of an empty kernel
+are in the time).
 """
 
 from tests.silicon.case import Case, Run, once
@@ -29,19 +29,19 @@ def in_global(number: int, blocks: int) -> Case:
         runs = once(bins("histogram", blocks, 512))
     else:
         runs = tuple(Run((bins("histogram", few, 512),), few) for few in (512, 1024))
-    return histogram(number, runs, 1, blocks)
+    return histogram(number, runs, blocks)
 
 
 def in_shared(number: int, blocks: int, threads: int) -> Case:
-    """Runs of 2^17 and 2^18 threads on a quarter of the chip."""
-    few = 2**17 // threads
+    """Runs of 2^18 and 2^19 threads."""
+    few = 2**18 // threads
     runs = tuple(Run((bins("histogram_by_blocks", count, threads),), count) for count in (few, 2 * few))
-    return histogram(number, runs, 4, blocks // 4)
+    return histogram(number, runs, blocks)
 
 
-def histogram(number: int, runs: tuple[Run, ...], parts: int, whole: int) -> Case:
+def histogram(number: int, runs: tuple[Run, ...], whole: int) -> Case:
     id = f"rtx3080-nv-histogram-{number}"
-    return Case(id, "atomics", "rtx3080", "atomics.cu", runs, parts, whole, overhead_us=3.2)
+    return Case(id, "atomics", "rtx3080", "atomics.cu", runs, whole_size=whole, overhead_us=3.2)
 
 
 CASES = (
