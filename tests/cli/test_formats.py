@@ -11,6 +11,7 @@ from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
 FORMATS = {
+    "compile": ("text", "json"),
     "report": ("text", "csv", "json", "html"),
     "quality": ("text", "csv", "json"),
     "fidelity": ("text", "csv", "json"),

@@ -179,6 +179,7 @@ def test_json_source_page(database):
         },
         **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0, "results": [], "alike": "", "measured_by": ""},
         "caches": [{"cache": "keep", "repeat": 1, "launches": 2}],
+        "not_held": [],
     }
     (kernel,) = document["kernels"]
     rows = {(section["path"], row["line"]): row for section in kernel["sections"] for row in section["rows"]}

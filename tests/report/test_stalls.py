@@ -55,7 +55,7 @@ def report(database):
 
 
 def page_of(report, look, **request):
-    return [text.plain for text in text_page(report, look, Request("stalls", **request))][5:]
+    return [text.plain for text in text_page(report, look, Request("stalls", **request))][6:]
 
 
 def test_the_page_in_a_pipe(report):

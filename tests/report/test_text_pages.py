@@ -321,9 +321,9 @@ def test_paths_below_the_working_folder_are_relative(tmp_path, monkeypatch):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE sources SET path = ? || path", (f"{tmp_path}/",))
         report = read_report(db)
-    assert lines_of(report, PIPE)[6] == f"# transpose_naive  {tmp_path}/samples/transpose.cu:5-16  93.8%"
+    assert lines_of(report, PIPE)[7] == f"# transpose_naive  {tmp_path}/samples/transpose.cu:5-16  93.8%"
     monkeypatch.chdir(tmp_path)
-    assert lines_of(report, PIPE)[6] == "# transpose_naive  samples/transpose.cu:5-16  93.8%"
+    assert lines_of(report, PIPE)[7] == "# transpose_naive  samples/transpose.cu:5-16  93.8%"
 
 
 def test_two_kernels(tmp_path):

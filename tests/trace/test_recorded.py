@@ -17,10 +17,12 @@ from gpuprof.records.reader import TraceKey, read_recording
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import PIECE_NBYTES, row_pieces
 from gpuprof.report.pages.traces import columns_of
+from gpuprof.report.queries import read_report
 from gpuprof.tables.launch import LEDGER
 from gpuprof.tables.table import Column
 from tests.paths import ROOT
 from tests.support.command import gpuprof
+from tests.support.report_database import make_database
 
 SOURCE = """\
 // LAUNCH: add<<<2, 48>>>(x: i32[96], 1)
@@ -353,37 +355,41 @@ def test_requirements_that_cannot_be(traced, file, flags, code, message):
 
 def test_pages_without_anything(traced):
     out = gpuprof(traced, "report", "plain.gprec", "--page", "traces")[1]
-    assert out.splitlines()[6:] == [
+    assert out.splitlines()[7:] == [
         "table  rows",
         "# no tables of trace generators: gpuprof collect --trace NAME makes them",
     ]
     out = gpuprof(traced, "report", "plain.gprec", "--page", "findings")[1]
-    assert out.splitlines()[6:] == [
+    assert out.splitlines()[7:] == [
         "severity  where  finding",
         "# no findings",
         "# no checker was enabled: gpuprof collect --trace memcheck --trace racecheck",
     ]
 
 
-def test_addresses_are_hexadecimal():
-    """Of code and of memory; -1 stands for none. A number of anything else is decimal."""
+def test_addresses_are_hexadecimal(tmp_path):
+    """Of code and of memory; -1 stands for none. A number of anything else is decimal. Next to an address of code is its
+    line: these have none.
+    """
     names = ("pc", "to_pc", "address", "first_address", "addresses")
     columns = tuple(Column(name, "integer", "", "") for name in names)
     traced = Traced(TraceTable("trace_g_t", "g", "t", "", columns), ((0, 256, -1, 4096, -1, 4096),))
-    shown = [column.cell(traced.rows[0]).plain for column in columns_of(traced, plain=True)]
-    assert shown == ["0", "0x100", "-", "0x1000", "-", "4096"]
+    with sqlite3.connect(make_database(tmp_path / "t.gpudb")) as db:
+        report = read_report(db)
+    shown = [column.cell(traced.rows[0]).plain for column in columns_of(traced, report, plain=True)]
+    assert shown == ["0", "0x100", "-", "-", "-", "0x1000", "-", "4096"]
 
 
 def test_pages(traced):
     """In a pipe: every fact a field."""
     out = gpuprof(traced, "report", "k.gprec", "--page", "traces")[1]
-    assert [line.split() for line in out.splitlines()[6:]][:6] == [
+    assert [line.split() for line in out.splitlines()[7:]][:6] == [
         ["table", "rows", "columns", "holds"],
         ["stores.bytes", "3", "4", "stored", "by", "block"],
         [],
         ["#", "stores.bytes"],
-        ["launch", "block", "nbytes", "share", "pc"],
-        ["0", "0", "192", "0.5", "0x100090"],
+        ["launch", "block", "nbytes", "share", "pc", "line"],
+        ["0", "0", "192", "0.5", "0x100090", "k.cu:3"],
     ]
     out = gpuprof(traced, "report", "k.gprec", "--page", "findings", "--launch", "1")[1]
     *_, heads, row, watched = out.splitlines()
