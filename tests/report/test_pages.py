@@ -42,8 +42,8 @@ def test_every_page_in_every_format(folder, name):
 # A line of each page in a pipe, from the numbers of the fixture.
 SAYS = {
     "summary": "# occupancy  achieved 18.0%, theoretical 100.0% (limited by warps)",
-    "source": ">>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   2048   32.0   28672          "
-    "-          out[at(x, y + i, n)] = value;",
+    "source": ">>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   2048   32.0   28672"
+    "          -          out[at(x, y + i, n)] = value;",
     "ptx": "-     7   0.8%     0.8%    0.5-1.3  #        wait:28           1024   1024   32.0       -          -  "
     "transpose.cu:6       add.s32     %r7, %r1, 7;",
     "isa": "-   0x1010   0.8%     0.8%    0.5-1.3  #        wait:28           1024   1024   32.0       -          -  "

@@ -368,8 +368,8 @@ def test_pages_without_anything(traced):
 
 
 def test_addresses_are_hexadecimal(tmp_path):
-    """Of code and of memory; -1 stands for none. A number of anything else is decimal. Next to an address of code is its
-    line: these have none.
+    """Of code and of memory; -1 stands for none. A number of anything else is decimal. An address of code has its line
+    next to it: these have none.
     """
     names = ("pc", "to_pc", "address", "first_address", "addresses")
     columns = tuple(Column(name, "integer", "", "") for name in names)
