@@ -2,10 +2,11 @@
 
 constexpr int LOADS = 64;
 
-// A block of 1024 reads one of `chunks` chunks of 512 KB.
+// A block of 1024 reads one of `chunks` chunks of 512 KB: the two of an SM different ones.
 __global__ void read_chunk(double *out, const double *__restrict__ in, int chunks)
 {
-    const double *chunk = in + size_t(blockIdx.x % chunks) * LOADS * 1024 + threadIdx.x;
+    const unsigned number = blockIdx.x + blockIdx.x / (gridDim.x / 2);
+    const double *chunk = in + size_t(number % chunks) * LOADS * 1024 + threadIdx.x;
     double sum = 0;
 #pragma unroll
     for (int i = 0; i < LOADS; ++i)
