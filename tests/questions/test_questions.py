@@ -115,7 +115,9 @@ def test_what_limits_a_histogram(tmp_path):
     assert 1.96 / 1.33 < 524288 / found.cycles < 1.96 * 1.33
 
 
-@pytest.mark.xfail(strict=True, reason="blocks that go down columns cost nothing: DRAM rows open faster than sectors move")
+@pytest.mark.xfail(
+    strict=True, reason="blocks that go down columns cost nothing: DRAM rows open faster than sectors move"
+)
 def test_does_the_order_of_blocks_matter(tmp_path):
     """NVIDIA forum 58655: 0.935 ms by rows, 1.980 by columns."""
     found = screens(tmp_path, "grid.cu", "--chip", "t4", "--period", "0")
