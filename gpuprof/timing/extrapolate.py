@@ -95,7 +95,7 @@ class Settling:
         slots_of_block = record["issue_slots"] / done
         if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
             if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
-                fill_l2(state)
+                fill_l2(state, 1 - done / int(record["next_block"]))
                 self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
             return None
         # Whole batches, so that the last ones leave the chip as empty as they would in a full run.
@@ -178,22 +178,26 @@ def note(kernel: str, launch: LaunchTiming) -> str:
     )
 
 
-def fill_l2(state: State) -> None:
+def fill_l2(state: State, running: float = 0.0) -> None:
     """Makes an L2 that is filling look as after long use: puts a line that no request will hit into every empty way, a
     copy of a line of the same set, as dirty as that, used as long before it as the whole cache has been in use. So the
     ways are freed, and the written data goes to the DRAM, in the order and in the mixture in which lines came. The same
-    bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours.
+    bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours. `running`: the
+    share of the blocks started so far that still run. What they have read they may still write, so their clean lines
+    are copied only where a set has no other.
     """
     machine, tables = state.machine[0], state.memory
     ways = int(machine["l2_ways"])
     tag = tables.l2_tag.reshape(-1, ways)
-    is_valid = tag != 0
-    n_valid = is_valid.sum(axis=1, keepdims=True)
-    number = np.cumsum(~is_valid, axis=1) - 1  # of an empty place among those of its set
-    generation, which = np.divmod(number, np.maximum(n_valid, 1))
-    source = np.take_along_axis(np.argsort(~is_valid, axis=1, kind="stable"), which % ways, axis=1)
-    empty = ~is_valid & (n_valid > 0)
     use, line = tables.l2_use.reshape(-1, ways), tables.l2_line.reshape(-1, ways)
+    is_valid = tag != 0
+    is_model = is_valid & ((line["dirty"] != 0) | (use <= (1 - running) * int(machine["l2_uses"])))
+    is_model = np.where(is_model.any(axis=1, keepdims=True), is_model, is_valid)
+    n_models = is_model.sum(axis=1, keepdims=True)
+    number = np.cumsum(~is_valid, axis=1) - 1  # of an empty place among those of its set
+    generation, which = np.divmod(number, np.maximum(n_models, 1))
+    source = np.take_along_axis(np.argsort(~is_model, axis=1, kind="stable"), which % ways, axis=1)
+    empty = ~is_valid & (n_models > 0)
     generation = generation + 1
     tag[empty] = (np.take_along_axis(tag, source, axis=1) + (generation << FAR_SHIFT))[empty]
     use[empty] = (np.take_along_axis(use, source, axis=1) - generation * int(machine["l2_uses"]))[empty]

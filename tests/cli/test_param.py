@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 def cycles_per_step(folder, *flags: str) -> tuple[float, float]:
     """Of a dependent load from the DRAM, and of one from the L2."""
-    code, out, error = gpuprof(folder, "collect", "chase.cu", *flags)
+    code, out, error = gpuprof(folder, "collect", "chase.cu", "--cache", "keep", *flags)
     assert (code, error) == (0, "")
     short_dram, long_dram, short_l2, long_l2 = (
         int(line.split()[2].replace(",", "")) for line in out.splitlines() if " cycles " in line

@@ -4,7 +4,7 @@ constexpr int EDGE = 16;
 #define PITCH EDGE
 #endif
 
-// LAUNCH: turn<<<1024, 256>>>(in: f32[512,512]=random, out: f32[512,512], 512, 512)
+// LAUNCH: turn<<<4096, 256>>>(in: f32[1024,1024]=random, out: f32[1024,1024], 1024, 1024)
 __global__ void turn(const float *in, float *out, int width, int height)
 {
     __shared__ float tile[EDGE * (EDGE + 1)];

@@ -225,9 +225,9 @@ class Request:
     busy: Fraction = Fraction(0)  # of an atomic, in its slice
     missing: int = 0  # words that a store leaves out
     asked_by: tuple = ()  # warp, pc
+    grid: int = 0  # whose counters have it
     pc: int = -1
     watch: str = ""  # "signal" or "poll" of a loop that waits for other warps
-    grid: int = 0  # whose counters have it
 
 
 class Load:
@@ -1500,7 +1500,7 @@ class Gpu:
                 masked = partial != 0
                 self.written_back = self.dram(line, entry.dirty.bit_count(), time, masked, writes=True)
                 self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
-                time = self.wait_for_dram(r.line, time, self.room)
+                time = self.wait_for_dram(r.line, time, self.slice_room)
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
         before = entry.pending_until or 0
@@ -1567,7 +1567,7 @@ class Gpu:
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
         there = max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
         if writes:
-            self.room = self.post(line, busy, asked)
+            self.slice_room = self.post(line, busy, asked)
         return there
 
     def turn(self, channel, n):

@@ -36,11 +36,15 @@ def slice_is_free(chip, accesses) -> float:
     """
     machine = power_on(chip)
     run(chip, [*[STORE] * len(accesses), make("EXIT")], [warp([0], accesses)], machine=machine)
-    return int(machine.slice_tick[fold_bits.py_func(0) % chip.l2_slices]) / TICKS
+    return int(machine.slice_tick[slice_of(chip, 0)]) / TICKS
+
+
+def slice_of(chip, line):
+    return fold_bits.py_func(line * 128 // chip.l2_interleave_nbytes) % chip.l2_slices
 
 
 def lines_of_slice(chip):
-    return (line for line in itertools.count() if fold_bits.py_func(line) % chip.l2_slices == 0)
+    return (line for line in itertools.count() if slice_of(chip, line) == slice_of(chip, 0))
 
 
 def on_line(line, sectors, left_out):

@@ -35,7 +35,7 @@ CHIP = 'inherits = "a100"\nsms = 2\ndram_channels = 1\n'
 MATMUL = "{}<<<({}, {}), ({})>>>(a: f32[352,352]=random, b: f32[352,352]=random, c: f32[352,352], 352)"
 TRANSPOSE = "{}<<<(32, 32), (32, 8)>>>(out: f32[1024,1024], in: f32[1024,1024]=random, 1024)"
 LADDER = {
-    "saxpy": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, f32[1048576]=random, f32[1048576])", 0.15),
+    "saxpy": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, f32[1048576]=random, f32[1048576])", 0.25),
     "naive transpose": ("transpose.cu", TRANSPOSE.format("naive"), 0.4),
     "coalesced transpose": ("transpose.cu", TRANSPOSE.format("coalesced"), 0.45),
     "padded transpose": ("transpose.cu", TRANSPOSE.format("padded"), 0.85),

@@ -55,11 +55,11 @@ def test_one_long_and_one_short_stall_for_the_same_reason(chip):
 
 def test_a_wide_instruction_stalls_before_each_slot(chip):
     """MEMBAR has three slots, two cycles apart: one stall of a cycle before the second and one before the third. Then
-    it holds its warp.
+    it holds its warp for its own way to the L2 and back, which is longer than the store's.
     """
     code = [make("STG.32", a=1, b=0, mods=1 << 6), make("MEMBAR"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])
-    held = chip.l2_store_cycles - 6
+    held = chip.membar_l2_cycles - 1
     assert recorded_stalls(timing)[1, "wait"] == (1, {1: 2})
     assert recorded_stalls(timing)[1, "membar"] == (held, {1 << held.bit_length() - 1: 1})
 

@@ -31,7 +31,7 @@ def chip(tmp_path_factory):
         "l2_spread_cycles = 0\ntlb_entries = "
         "2\ntlb_page_nbytes = 4096\n"
         "tlb_miss_cycles = 7\nl2_tlb_entries = 2\nl2_tlb_page_nbytes = 8192\nl2_tlb_miss_cycles = 100\n"
-        "mio_gap_cycles = 1\nexit_cycles = 1\n"
+        "mio_gap_cycles = 1\nexit_cycles = 1\nmembar_l2_cycles = 20\n"
     )
     return load_chip(path)
 

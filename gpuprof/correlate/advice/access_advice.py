@@ -24,12 +24,16 @@ def uncoalesced(kernel: Measured) -> Iterator[Advised]:
         times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
         sectors = plural(asked, "sector", "sectors")
         strength = "Uncoalesced" if asked >= SECTOR_RATIO * ideal else "Partly uncoalesced"
-        text = (
-            f"{strength} global access in {line.place}: {sectors} for {ideal:,}, {times}. "
-            "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
-        )
-        pc = worst_of(line, lambda i: i.counters.l2_sectors_global_excess).pc
-        yield Advised(text, pc, excess, kernel.cost(line.waited.conflict_cycles))
+        worst = worst_of(line, lambda i: i.counters.l2_sectors_global_excess)
+        what, how = ("atomics", COMBINED) if worst.operation in ATOMIC else ("global access", NEIGHBOURS)
+        text = f"{strength} {what} in {line.place}: {sectors} for {ideal:,}, {times}. {how}"
+        yield Advised(text, worst.pc, excess, kernel.cost(line.waited.conflict_cycles))
+
+
+# Which addresses atomics take, the data says: no order of the threads changes it.
+ATOMIC = ("atomic", "reduction")
+COMBINED = "Combine them in shared memory first, a copy for each block, and add the copies to global memory at the end."
+NEIGHBOURS = "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
 
 
 def worst_of(line: Line, weight: Callable[[Instruction], int]) -> Instruction:
