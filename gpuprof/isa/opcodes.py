@@ -56,6 +56,11 @@ def numbers(*names: str) -> frozenset[int]:
     return frozenset(BY_NAME[name].number for name in names)
 
 
+def named(name: str) -> Opcode | None:
+    """The row of this name; None for that of a recording by another version."""
+    return BY_NAME.get(name)
+
+
 def names_of_kinds(*kinds: str) -> tuple[str, ...]:
     """The names of the rows of these kinds. Raises KeyError for a kind that is not in `kinds.KINDS`."""
     wanted = kinds_of(*kinds)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from gpuprof.isa.row import Opcode
 
-PIPES = ("alu", "fma", "half")  # other pipes read their operands later, or have the time
+# Other pipes read their operands later, or have the time. Those of fp64 count where a partition has a unit of its own.
+PIPES = ("alu", "fma", "half", "fp64")
 WRITTEN = {"": 0, "P": 2}  # operands before the sources; one for any other destination
 NAME = re.compile(r"-?\|?([RD])(\d+)\b")
 

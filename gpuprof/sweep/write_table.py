@@ -14,8 +14,8 @@ from gpuprof.sweep.sweep_table import SweepTable
 from gpuprof.tables.table import Column
 
 # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity;
-# 3 metrics of operations; 4 cycles of draws.
-VERSION = 4
+# 3 metrics of operations; 4 cycles of draws; 5 the column cache.
+VERSION = 5
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 

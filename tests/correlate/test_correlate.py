@@ -37,6 +37,7 @@ TABLES = {
         (0x1010, 0, 0, "LDG.32 R1, [R0+0x10]", "LDG.32", 0, 7, 12, 11, "global", "load", 4, "", 0),
         (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0, "", 0),
     ],
+    "repetitions": [],
     "trace_launches": [],
     "trace_tables": [],
     "trace_columns": [],

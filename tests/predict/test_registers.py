@@ -16,7 +16,7 @@ def test_words_of_both_banks_are_those_of_the_encoding(sample):
     program, _ = build(ROOT / "samples" / f"{sample}.cu", arch="sm_80")
     decoded = [decode(row) for row in program.code]
     uniform = first_uniform_words(program.functions, len(program.code))
-    expected = register_reads(decoded, frozenset(), uniform)
+    expected = register_reads(decoded, frozenset(), uniform, fp64_is_shared=False)
     found = reads_of(
         [Instruction(each.op, disassemble(each, 16 * k, {}), uniform[k]) for k, each in enumerate(decoded)]
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM, CacheControl
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -70,7 +71,8 @@ class TracedTiming(GpuTiming):
         self._in_flight, self._waits_before = session.in_flight, waits_before
         self.batches: list[list[Traced]] = []
 
-    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
+    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink, control: CacheControl) -> list[LaunchTiming]:
+        assert control == AS_THE_PROGRAM, "the truth is of caches as the launches before left them"
         self._in_flight.finish_emulation()
         batch = [
             Traced(grid, tuple(whole(flight.pieces)), self._waits(grid))

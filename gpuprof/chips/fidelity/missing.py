@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import ATOMICS, kinds_of
+from gpuprof.isa.opcodes import numbers
 from gpuprof.isa.row import Opcode
 
 LEAST_SHARE = 0.02  # ours, of the warp-cycles: what takes less changes no conclusion
@@ -57,7 +58,11 @@ def _of_kinds(*names: str) -> Callable[[Spent], bool]:
 FENCES = kinds_of("fence")
 MATRICES = kinds_of("matrix", "matrix_async")
 GLOBAL = ("global", "generic")
-MEASURED = (".ADD.U32", ".ADD.F32")  # atomics of published histograms and sums
+# Those of published histograms and sums.
+MEASURED = numbers(
+    *("ATOM.ADD.U32", "ATOM.ADD.F32", "ATOMG.ADD.U32", "ATOMG.ADD.F32"),
+    *("RED.ADD.U32", "RED.ADD.F32", "REDG.ADD.U32", "REDG.ADD.F32"),
+)
 
 MISSING = (
     Missing("program", "the host's side of a launch: driver, queues", "time between kernels is not a card's",
@@ -82,7 +87,7 @@ MISSING = (
     Missing("atomics", "rates of global atomics other than 32-bit additions: compare-and-swap, 64 bits, f16, vectors",
         "unknown: no measurement was found", "atomics other than 32-bit additions",
         lambda spent: spent.op.kind in ATOMICS and spent.op.space in GLOBAL
-            and not spent.op.name.endswith(MEASURED)),
+            and spent.op.number not in MEASURED),
     Missing("copies", "queues and rates of copies from global to shared memory", "no published kernel uses them",
         "copies to shared memory", _of_kinds("copy", "bulk_load", "bulk_store", "bulk_copy"), since="sm_80"),
     Missing("fetch", "bandwidth of instruction fetch; instructions and data competing for the L2",

@@ -32,15 +32,20 @@ WAITS = tuple(REASON[name] for name in ("wait", "long_scoreboard", "short_scoreb
 
 def register_file(work: Work) -> np.ndarray:
     """Cycles of the fuller of two banks, each of which reads one word of a warp at a time. After a wait, an instruction
-    has no operand of the previous one in the reuse cache.
+    has no operand of the previous one in the reuse cache. An fp64 unit that partitions share reads its operands later.
     """
     executed, chips = work.counters.executed, work.chips
     waited = np.minimum(1, waits(work) / np.maximum(executed.warps, 1))
-    banks = (
-        (executed.warps * (waited * executed.even + (1 - waited) * executed.even_left)).sum(),
-        (executed.warps * (waited * executed.odd + (1 - waited) * executed.odd_left)).sum(),
+    banks = np.array(
+        (
+            executed.warps * (waited * executed.even + (1 - waited) * executed.even_left),
+            executed.warps * (waited * executed.odd + (1 - waited) * executed.odd_left),
+        )
     )
-    return max(banks) / work.counters.warps * chips["register_word_cycles"]
+    is_fp64 = work.mask_of(lambda op: op.pipe == "fp64")
+    later = np.where(chips["lanes.fp64"] < 1, banks[:, is_fp64].sum(1)[:, None], 0)
+    words = banks.sum(1)[:, None] - later  # by bank and chip
+    return words.max(0) / work.counters.warps * chips["register_word_cycles"]
 
 
 def waits(work: Work) -> np.ndarray:

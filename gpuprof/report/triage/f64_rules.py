@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import base_name, percent0, plural
 from gpuprof.chips.peaks import FUSED
-from gpuprof.isa.opcodes import TABLE
-from gpuprof.isa.row import Opcode
+from gpuprof.isa.opcodes import named
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.report.model import ChipFacts, Instruction, Row
 from gpuprof.report.triage.findings import Case, Finding
@@ -17,14 +16,18 @@ LEAST_SHARE = 0.30  # of the kernel's cycles, as for a line
 TEX_THROTTLE, SHORT_SCOREBOARD = INDEX["tex_throttle"], INDEX["short_scoreboard"]
 
 
-def _computes_f64(op: Opcode) -> bool:
+def _computes_f64(opcode: str) -> bool:
     """True for what such a unit does: arithmetic of f64, and conversions from and to 64 bits."""
+    op = named(opcode)
+    if op is None:
+        return False
     converts = op.latency == "conversion" and any(of.endswith("64") for of in op.types)
     return op.pipe == "fp64" or op.latency == "tensor64" or converts
 
 
-F64_OPCODES = frozenset(op.name for op in TABLE if _computes_f64(op))
-TEXTURE_OPCODES = frozenset(op.name for op in TABLE if op.pipe == "tex")
+def _fetches(opcode: str) -> bool:
+    op = named(opcode)
+    return op is not None and op.pipe == "tex"
 
 
 def f64_unit(case: Case) -> Iterator[Finding]:
@@ -52,11 +55,11 @@ def waits_by_instruction(case: Case) -> dict[int, int]:
     partitions have units of their own, which have no queue.
     """
     opcodes = {i.pc: i.opcode for i in case.kernel.instructions}
-    waited = {i.pc: i.cost.reasons[TEX_THROTTLE] for i in case.kernel.instructions if i.opcode in F64_OPCODES}
+    waited = {i.pc: i.cost.reasons[TEX_THROTTLE] for i in case.kernel.instructions if _computes_f64(i.opcode)}
     if not any(waited.values()):
         return {}
     for blame in case.kernel.blames:
-        if blame.reason == SHORT_SCOREBOARD and opcodes.get(blame.cause_pc) in F64_OPCODES:
+        if blame.reason == SHORT_SCOREBOARD and _computes_f64(opcodes.get(blame.cause_pc, "")):
             waited[blame.cause_pc] += blame.cycles
     return {pc: cycles for pc, cycles in waited.items() if cycles}
 
@@ -83,5 +86,5 @@ def waits_for_textures(case: Case, row: Row | None) -> bool:
         return row is None or any(position.line == row.number for position in instruction.positions)
 
     waiting = [i for i in case.kernel.instructions if i.cost.reasons[TEX_THROTTLE] and is_meant(i)]
-    at_textures = sum(i.cost.reasons[TEX_THROTTLE] for i in waiting if i.opcode in TEXTURE_OPCODES)
+    at_textures = sum(i.cost.reasons[TEX_THROTTLE] for i in waiting if _fetches(i.opcode))
     return 2 * at_textures >= sum(i.cost.reasons[TEX_THROTTLE] for i in waiting)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import percent0
 from gpuprof.isa.kinds import ATOMICS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import named
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.number_text import product
@@ -50,7 +50,7 @@ def waits_for_grid(case: Case, stalling: Sequence[Instruction]) -> bool:
 
 
 def counts_in_memory(instruction: Instruction) -> bool:
-    op = BY_NAME.get(instruction.opcode)
+    op = named(instruction.opcode)
     return op is not None and op.kind in ATOMICS and op.space in ("global", "generic")
 
 

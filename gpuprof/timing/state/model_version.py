@@ -39,7 +39,7 @@
     has come. 256 neighbouring bytes lie in one slice of the L2.
     The L2 waits for room in the DRAM's queues to write back. Stores that write a sector in part are joined. Rows are
     opened at most so often. Fewer translations are known beyond an SM.
-    A narrow fp64 unit is one for four partitions, behind queues that take warps in order. Pairs of registers cost
+    A narrow fp64 unit is one for four partitions, and its queues take warps in order. Pairs of registers cost
     banks. Products of f16 with sums in f32 have half the rate on GeForce parts. Constant caches are set-associative.
     Launches as text find empty caches.
 """
