@@ -26,7 +26,9 @@ def test_is_it_worth_to_pad_a_tile(tmp_path):
     assert 1.03 < turned.cycles / fixed.cycles < 1.08
     (conflicts,) = (text for text in turned.advice if text.startswith("Bank conflicts in turn.cu:16"))
     assert re.search(r"Pad the array's rows: 1[78] words a row instead of 16 words\.", conflicts)
-    assert not any("Bank conflicts" in text for text in fixed.advice)
+    # The 17th word leaves two: a warp takes two columns, of which the last lane and the first are in one bank.
+    (left,) = (text for text in fixed.advice if text.startswith("Bank conflicts"))
+    assert "That makes 2-way conflicts 1-way there" in left
 
 
 def test_why_is_my_gemv_slow(tmp_path):
