@@ -66,7 +66,8 @@ def test_the_summary_says_what_the_terminal_says(show, database):
     assert shown.texts("main h2")[:3] == ["Kernels", "Tasks", "What this is, and how far to trust it"]
     facts = shown.texts("main section.kernel dd")
     assert facts[0].split("\n") == ["7.09 us", "10,000 cycles at 1410 MHz", "2 launches"]
-    assert shown.texts("main section.kernel li >> nth=0")[0].startswith("transpose.cu:14 ")
+    grid, line = shown.texts("main section.kernel li")[:2]
+    assert grid.startswith("The grid has 16 blocks") and line.startswith("transpose.cu:14 ")
     shown.page.locator("main section.kernel li a").first.click()
     assert shown.page.evaluate("location.hash").endswith("&line=transpose.cu%3A14")
     assert shown.texts('.pane[aria-label="Source"] tr[aria-selected="true"] td:nth-child(2)') == ["14"]
