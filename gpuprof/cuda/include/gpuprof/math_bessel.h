@@ -34,8 +34,7 @@ GPUPROF_MATH Bessel bessel_series(double x)
     j1 *= 0.5 * x;
     double ln = log(0.5 * x);
     return {{j0, j1},
-            {GPUPROF_TWO_BY_PI * ((ln + GPUPROF_EULER) * j0 - y0),
-             GPUPROF_TWO_BY_PI * (ln * j1 - 1.0 / x) - 0.25 * GPUPROF_TWO_BY_PI * x * y1}};
+            {GPUPROF_TWO_BY_PI * ((ln + GPUPROF_EULER) * j0 - y0), GPUPROF_TWO_BY_PI * (ln * j1 - 1.0 / x) - 0.25 * GPUPROF_TWO_BY_PI * x * y1}};
 }
 
 // x from BESSEL_SMALL to BESSEL_LARGE: downward recurrence, DLMF 3.6(v), and Neumann's series of Y0, whose derivative is -Y1.
@@ -55,9 +54,7 @@ GPUPROF_MATH Bessel bessel_recurrence(double x)
         here = below;
     }
     double scale = 1.0 / (sum + here), j0 = here * scale, j1 = above * scale, ln = log(0.5 * x) + GPUPROF_EULER;
-    return {{j0, j1},
-            {GPUPROF_TWO_BY_PI * (ln * j0 - 2.0 * scale * y0),
-             GPUPROF_TWO_BY_PI * ((ln - 1.0) * j1 - j0 / x - scale * y1)}};
+    return {{j0, j1}, {GPUPROF_TWO_BY_PI * (ln * j0 - 2.0 * scale * y0), GPUPROF_TWO_BY_PI * ((ln - 1.0) * j1 - j0 / x - scale * y1)}};
 }
 
 // x from BESSEL_LARGE on: DLMF 10.17.3 and 10.17.4.
