@@ -178,7 +178,10 @@ def test_the_table_on_the_terminal(tmp_path):
     assert caches == "# caches     cold"
     of_a100 = line(sentence(load_chip("a100"), MODEL_VERSION))
     assert trust == f"# fidelity   a100: {of_a100}".replace("; ", ", ")
-    assert slow_trust == "#            slow: no published figures of this chip, no kernel timed on hardware"
+    assert (
+        slow_trust
+        == "#            slow: no published figures of this chip, no kernel was compared with timings of a real card"
+    )
     heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
@@ -188,8 +191,9 @@ def test_the_table_on_the_terminal(tmp_path):
     ]
     cycles = [int(row[3].replace(",", "")) for row in rows]
     # At half the clock the 148 cycles that a load waits beyond the L2 are 74. `twice` has its words from there, too: a
-    # launch is measured cold.
-    assert cycles[4:] == [each - 74 for each in cycles[:4]] and cycles[2] > cycles[0]
+    # launch is measured cold. Between two rows that a channel opens are 4 cycles less (dram_activate_ns).
+    assert all(0 <= each - 74 - slow <= 4 for each, slow in zip(cycles[:4], cycles[4:], strict=True))
+    assert cycles[2] > cycles[0]
     assert [row[5] for row in rows[:2]] == ["1.00", "1.00"]
     assert [row[5] for row in rows[4:6]] == [f"{0.5 * cycles[n] / cycles[4 + n]:.2f}" for n in (0, 1)]
     assert float(rows[0][4]) == pytest.approx(cycles[0] / 1410, abs=0.005)
@@ -271,7 +275,7 @@ def test_a_narrow_terminal(tmp_path):
     table = build_table(plan, planned, {0: Outcome(0, (), "the fault takes some words to tell")})
     wide = [line.plain for line in lines(table, Look(None, "", True, True))]
     assert wide[2:] == [
-        "# fidelity   a100: no published figures of this chip, no kernel timed on hardware",
+        "# fidelity   a100: no published figures of this chip, no kernel was compared with timings of a real card",
         "",
         "run  chip  sms  cycles  us  speedup  kernel",
         "  0  a100    1       -   -        -  failed: the fault takes some words to tell",

