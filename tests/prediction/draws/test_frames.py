@@ -13,6 +13,8 @@ from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, TRUTH, Dra
 from tests.prediction.draws.units import doubled
 from tests.prediction.stored import read
 
+older = pytest.mark.xfail(strict=True, reason="truth.csv is of version 3.0 of the model, recordings are of 4.0")
+
 
 def test_frames_and_chips_of_the_comparison():
     assert (len(DRAWN) >= 12, len(PREDICTED) >= 8, REFERENCE in PREDICTED) == (True, True, False)
@@ -44,12 +46,14 @@ def test_truth_is_there_for_twelve_frames_on_every_chip():
 
 
 @pytest.mark.long
+@older
 def test_a_slice_of_the_truth_again(tmp_path):
     stored = [row for row in read(TRUTH, DrawRow) if (row.frame, row.chip) == ("pixel_bound", "t4")]
     assert list(simulate("pixel_bound", ["t4"], tmp_path)) == stored
 
 
 @pytest.mark.long
+@older
 def test_judged(tmp_path):
     """A frame from its recording on the reference chip."""
     points = judge_draws(["pixel_bound"], read(TRUTH, DrawRow), tmp_path)
