@@ -70,10 +70,11 @@ def test_every_bin_is_the_twins(tmp_path: Path, chip_name, seed):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps)
     assert timing.activity.bin_cycles > 1, "a kernel that never needs longer bins"
     found, expected = by_bin(timing), twins(twin.spent, 0, timing)
-    # A block that is about to start counts for its SM when the warps before it end; the twin counts warps that run.
-    for count in (found, expected):
-        count["SMs"] = sum(count.pop(key) for key in list(count) if key[1:] == ("SMs",))
-    assert 0 <= found.pop("SMs") - expected.pop("SMs") < 0.1 * timing.cycles * chip.sms
+    # Where the warps before it end, a block that is about to start counts for its SM; the twin counts warps that run.
+    # So only bins with a cycle in which nothing runs may differ, and they are full here.
+    full = timing.activity.bin_cycles * chip.sms
+    for key in [key for key in found if key[1] == "SMs" and found[key] != expected[key]]:
+        assert found.pop(key) == full > expected.pop(key, 0)
     assert found == expected
 
 
