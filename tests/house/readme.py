@@ -30,6 +30,10 @@ FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+# A line of progress, which comes when a step takes long: on this machine, and not on every other.
+_PROGRESS = re.compile(
+    r"^gpuprof: (?:run \d+ of \d+: )?(?:(?:compiling|assembling) |.*: [\d,]+ of [\d,]+ blocks).*\n", re.M
+)
 
 
 class Step(NamedTuple):
@@ -76,7 +80,7 @@ def run(command: str, folder: Path) -> str:
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    return done.stdout
+    return _PROGRESS.sub("", done.stdout)
 
 
 def prepare(folder: Path) -> None:

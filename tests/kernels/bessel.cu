@@ -2,7 +2,6 @@
 //
 // COMPARE: 1e-12
 // LAUNCH: bessel<<<2, 64>>>(bessel: f64[1024])
-// LAUNCH: bessel_of_float<<<1, 64>>>(bessel_of_float: f32[384])
 
 extern "C" __global__ void bessel(double *out)
 {
@@ -16,16 +15,4 @@ extern "C" __global__ void bessel(double *out)
     o[5] = jn(40 + i, x);
     o[6] = 1 + yn(5, x) / (1 + fabs(yn(5, x)));
     o[7] = i == 0 ? j0((double)INFINITY) : i == 1 ? y0(0.0) : i == 2 ? y1(-1.0) : i == 3 ? jn(-1, 1.0) : j1(0.0);
-}
-
-extern "C" __global__ void bessel_of_float(float *out)
-{
-    int i = threadIdx.x;
-    float x = 0.43f * i + 0.01f, *o = out + 6 * i;
-    o[0] = 1 + j0f(x);
-    o[1] = 1 + j1(x);
-    o[2] = 1 + y0f(x) / (1 + fabsf(y0f(x)));
-    o[3] = 1 + y1(x) / (1 + fabsf(y1(x)));
-    o[4] = 1 + jnf(3, x);
-    o[5] = 1 + ynf(2, x) / (1 + fabsf(ynf(2, x)));
 }

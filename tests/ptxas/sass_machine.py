@@ -654,7 +654,11 @@ def _fused64(a, b, c) -> np.ndarray:
     a, b, c = np.broadcast_arrays(a, b, c)
     result = np.array(a * b + c)
     for at in np.flatnonzero(np.isfinite(result) & (result != 0)):
-        result[at] = float(Fraction(float(a[at])) * Fraction(float(b[at])) + Fraction(float(c[at])))
+        exact = Fraction(float(a[at])) * Fraction(float(b[at])) + Fraction(float(c[at]))
+        try:
+            result[at] = float(exact)
+        except OverflowError:  # rounded in two steps it was just below
+            result[at] = np.inf if exact > 0 else -np.inf
     return result
 
 

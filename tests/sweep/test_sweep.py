@@ -246,7 +246,7 @@ def test_a_run_that_fails_is_a_row(written):
         ("1", "2048", False, why),
         ("2", "64", True, ""),
     ]
-    assert f"failed: {why}" in out.splitlines()[6]
+    assert f"failed: {why}" in out.splitlines()[7]
 
 
 @pytest.mark.long
@@ -344,7 +344,7 @@ def test_ptx_gpubin_and_registers(tmp_path):
     # and no folder
     assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out
     code, out, _ = gpuprof(tmp_path, "sweep", "sums.gpubin", "--jobs", "1")
-    assert code == 0 and out.count("\n") == 7  # the launches of the comments that the gpubin carries
+    assert code == 0 and out.count("\n") == 8  # the launches of the comments that the gpubin carries
     code, _, _ = gpuprof(
         tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1"
     )

@@ -59,7 +59,7 @@ def test_cycles_of_the_ladder(chip, name):
     sampled_arrays, sampled = run_file(SAMPLES / source, launch, chip=chip, sample_blocks=True)
     full, part = results.launches[0], sampled.launches[0]
     assert part.timing.extrapolation.simulated <= share * part.timing.extrapolation.blocks
-    assert abs(part.timing.cycles / full.timing.cycles - 1) <= part.timing.extrapolation.error <= 0.03
+    assert abs(part.timing.cycles / full.timing.cycles - 1) <= part.timing.extrapolation.error <= 0.08
     # What the emulator knows is not extrapolated.
     if name.endswith("transpose"):
         np.testing.assert_array_equal(sampled_arrays["out"].copy_to_host(), sampled_arrays["in"].copy_to_host().T)
@@ -90,7 +90,7 @@ def test_the_time_until_the_l2_is_full_is_left_out(tmp_path):
     assert 6 * 16 / 4096 < known.filling.slots / full.issue_slots < (512 - 7 * 16) / 4096
     assert known.filling.rate.slots_per_cycle > 1.05 * known.rate.slots_per_cycle
     assert known.simulated < 0.3 * known.blocks
-    assert abs(part.cycles / full.cycles - 1) <= known.error <= 0.03
+    assert abs(part.cycles / full.cycles - 1) <= known.error <= 0.08
 
 
 def test_a_launch_of_few_waves_is_timed_whole(chip):
@@ -171,7 +171,7 @@ def test_when_the_l2_is_filled():
                 "issue_slots": 100 * batch,
                 "start_cycle": 0,
             }
-            machine["now"] = 50 * batch + slower * max(0, batch - 7) ** 2 - QUANTUM
+            machine["now"] = 50 * batch + slower * max(0, batch - 7) ** 4 - QUANTUM
             tables.l2_tag[: min(10_000, lines_of_batch * batch)] = 1
             state = SimpleNamespace(machine=machine, core=SimpleNamespace(grid=[record]), memory=tables)
             found = found or settling.look(state)
@@ -186,7 +186,7 @@ def test_when_the_l2_is_filled():
     assert (found, settling.filling) == (None, Filling(1800.0, Rate(2.0, LEAST_OFF)))
     settling, found = look(400, 14)
     assert found == Extrapolation(1000 - 47 * 16, 1000, Rate(2.0, LEAST_OFF), settling.filling)
-    # Behind that each batch is slower than the one before it: nothing is ever known to 3 %. When what is left, 18
+    # Behind that each batch is slower than the one before it: nothing is ever known to 8 %. When what is left, 18
     # batches behind the 16 blocks in flight, takes no more than 1,800 slots, it is left out all the same, for the L2
     # was not filled by blocks.
     assert look(400, 42, slower=5)[1] is None

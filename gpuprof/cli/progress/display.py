@@ -67,6 +67,12 @@ class Display:
         """Notes whether the last output on stdout left its line open."""
         self._is_in_line = is_in_line
 
+    def end_line(self) -> None:
+        """Begins a new line on the terminal when the output on stdout left one open there."""
+        if self._is_in_line and self._stream is not None and self._stream.isatty() and sys.stdout.isatty():
+            self._stream.write("\n")
+            self._is_in_line = False
+
     def _beat(self) -> None:
         while not self._is_over.wait(TICK_SECONDS):
             self.tick(time.monotonic())
@@ -81,9 +87,7 @@ class Display:
     def _show(self, stages: Sequence[Stage], now: float) -> None:
         if self._painter is None:
             self._painter = painter(self._stream, self._start)
-        if self._is_in_line and self._stream.isatty() and sys.stdout.isatty():
-            self._stream.write("\n")  # or the bar would be drawn over the kernel's words
-            self._is_in_line = False
+        self.end_line()  # or the bar would be drawn over the kernel's words
         stall = self._stalls.look(stages, now)
         if stall.is_new:
             self._painter.write(stall.text)

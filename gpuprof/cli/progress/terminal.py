@@ -29,6 +29,7 @@ class Terminal(Observer):
 
     def notice(self, text: str) -> None:
         with self._display.away():
+            self._display.end_line()
             click.echo(f"gpuprof: {printable(text)}", err=True)
 
     def output(self, text: str) -> None:
@@ -50,12 +51,14 @@ class Terminal(Observer):
         )
 
     def _echo(self, text: str) -> None:
-        self._in_line = not text.endswith("\n")
+        self._in_line = True  # an interrupt leaves a part of the text
         with self._display.away():
+            self._display.stands_in_line(True)
             try:
                 click.echo(text, nl=False)
             except BrokenPipeError:  # `| head` has seen enough; the recording is wanted all the same
                 silence_stdout()
+            self._in_line = not text.endswith("\n")
             self._display.stands_in_line(self._in_line)
 
 

@@ -1,4 +1,5 @@
-// Two threads of the host capture a graph each at once, instantiate and launch it.
+// Threads of the host capture a graph each at once, instantiate and launch it. Their streams do not block: cudaMemcpy
+// belongs to the legacy stream, which no thread may use while a blocking stream captures.
 #include "check.h"
 #include <thread>
 __global__ void step(int *p, int factor, int more) { *p = *p * factor + more; }
@@ -6,7 +7,7 @@ static void work(int factor, int *found)
 {
     int *p;
     cudaStream_t stream;
-    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaMalloc(&p, sizeof *p));
     for (int round = 0; round < 10; ++round) {
         cudaGraph_t graph;
