@@ -22,7 +22,11 @@ KNOWN = {
         "a turn of the loop has an edge, ptxas' has two to eight; it also joins predicates in threes",
     ),
     "line_tiled": "values that ptxas computes again are held, in more registers than there are",
-    "tree_conflicting": "ptxas multiplies an index by four in the access to shared memory, ours in front of it",
+    **dict.fromkeys(
+        ("tree_conflicting", "bytes_in_shared"),
+        "ptxas multiplies an index by four in the access to shared memory, ours in front of it",
+    ),
+    "steps_by_hand": "its loop that waits takes as many turns as blocks of either machine are apart",
     **dict.fromkeys(
         ("increment_strided<double>", "increment_strided<float>", "permute", "increment<double>", "increment<float>",
          "scale", "tree_and_atomic<2097152>"),
