@@ -16,6 +16,7 @@ from gpuprof.device.launching.launch_requests import command_line_requests, comm
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
 from gpuprof.run import session
+from gpuprof.run.launching import launcher
 from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Settings
 from gpuprof.trace.checkers.checker import Checker
@@ -56,7 +57,7 @@ def rates(*checkers: str) -> Iterator[Rate]:
 
 def _once(path, checkers: tuple[str, ...]) -> dict[str, float]:
     """By kernel."""
-    emulate, found = session.emulate, {}
+    emulate, found = launcher.emulate, {}
 
     def clocked(launch, *given, counters, **options):
         gc.collect()  # what compiling has left: it would be cleared in the midst of some launch
@@ -64,14 +65,14 @@ def _once(path, checkers: tuple[str, ...]) -> dict[str, float]:
         yield from emulate(launch, *given, counters=counters, **options)
         found[launch.function.display] = counters.pulse.warp_instructions / (time.thread_time() - start)
 
-    session.emulate = clocked
+    launcher.emulate = clocked
     try:
         device = session.open_device(Settings(is_timed=False, traces=tuple(Attached(_made(name)) for name in checkers)))
         requests = command_line_requests(LAUNCHES.get(path.name, ())) or comment_requests(path)
         module = device.load(path, instantiate=kernel_names(requests))
         run_requests(device, module, requests, seed=0, folder=path.parent)
     finally:
-        session.emulate = emulate
+        launcher.emulate = emulate
     return found
 
 

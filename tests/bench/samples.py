@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.run import session
+from gpuprof.run.launching import launcher
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.paths import SAMPLES
 from tests.support.running import run_file
@@ -29,7 +29,7 @@ class Emulated(NamedTuple):
 @contextmanager
 def clocked() -> Iterator[list[Emulated]]:
     """Inside, the list gets an entry for each launch that a session emulates."""
-    emulate, done = session.emulate, []
+    emulate, done = launcher.emulate, []
 
     def with_clock(launch, *args, counters, **options):
         seconds, pieces = 0.0, emulate(launch, *args, counters=counters, **options)
@@ -44,11 +44,11 @@ def clocked() -> Iterator[list[Emulated]]:
             yield piece
         done.append(Emulated(launch.function.display, int(counters.inst_executed.sum()), seconds))
 
-    session.emulate = with_clock
+    launcher.emulate = with_clock
     try:
         yield done
     finally:
-        session.emulate = emulate
+        launcher.emulate = emulate
 
 
 def emulation_of(path: Path, *launches: str, repeats: int = 3) -> list[Emulated]:
