@@ -22,6 +22,7 @@ UNITS: dict[str, tuple[tuple[str, ...], Callable[..., float]]] = {
     "GOP/s": (("clock_mhz",), lambda mhz: mhz / 1000),
     "IPC": (("sms",), lambda sms: 1 / sms),
     "pipes": ((), lambda: 1.0),
+    "slices": ((), lambda: 1.0),
 }
 
 
@@ -84,6 +85,9 @@ RESOURCES = (
         lambda slices, of_slice, sms, of_link: min(slices * of_slice, sms * of_link),
         "Sectors of 32 bytes asked of the L2. The peak is that of all slices, or of the links of all SMs where these "
         "are narrower."),
+    Resource("atomics", "atomics", "atomics of a slice of the L2", "slices", (), lambda: 1.0,
+        "Cycles that the L2 slice with the most atomics works on them. The peak is all cycles. Atomics on one address "
+        "are work of one slice, so that a single one is full long before the L2 is."),
     Resource("l1", "L1", "L1 bandwidth", "GB/s", ("sms", "lsu_cycles"), lambda sms, cycles: sms * LINE_NBYTES / cycles,
         "Sectors of 32 bytes that loads ask of the L1s. The peak is that of all load/store units."),
     Resource("shared", "shared", "bandwidth of shared memory", "GB/s", ("sms",), lambda sms: sms * LINE_NBYTES,

@@ -101,6 +101,7 @@ METRICS = (
     _operations("f32", "of f32", "f32"),
     _operations("f16", "of f16 and bf16, without those of tensor pipes", "f16", "bf16"),
     _operations("tensor", "of tensor pipes, of all precisions", *TENSOR),
+    _number("l2_atomic_cycles"),
     _number("issue_slots", "inst_executed"),
     _number("tensor_busy_cycles", "inst_executed"),
     _number("registers"),

@@ -5,8 +5,8 @@ losses by SM, and what samples weigh; 3 results, operations by precision, and pa
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
 relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
 live registers; 7 draws, their units, their shaders' waves, and the primitives of these; 8 what draws' units
-read and write; 9 comments say the same as docs/gprec.md; 10 what caches held when a launch was measured, and its
-repetitions.
+read and write; 9 comments say the same as docs/gprec.md; 10 what caches held when a launch was measured, its
+repetitions, and the time of its atomics in the L2.
 """
 
 from gpuprof.tables.order import STORED

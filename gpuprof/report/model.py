@@ -160,6 +160,13 @@ class Launch:
         return None if isinstance(value, str) else value
 
 
+class AtomicLine(NamedTuple):
+    """A line of global memory that atomics go to: cycles that its slice of the L2 worked on them, at least."""
+
+    address: int
+    cycles: int
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with the requested launches; costs are summed over them."""
@@ -180,6 +187,7 @@ class Kernel:
     others: dict[int, Position] = field(default_factory=dict)
     works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where none were counted
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
+    atomic_lines: tuple[AtomicLine, ...] = ()  # most cycles first
 
     @cached_property
     def cost(self) -> Cost:

@@ -21,7 +21,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
-from gpuprof.report.model import Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
+from gpuprof.report.model import AtomicLine, Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
 from gpuprof.report.tasks.draw_tasks import Shaders
 
 
@@ -209,7 +209,13 @@ def read_kernel(
         sources,
         blames,
         others,
+        atomic_lines=tuple(read_atomic_lines(database, key)),
     )
+
+
+def read_atomic_lines(database: sqlite3.Connection, key: dict) -> Iterator[AtomicLine]:
+    query = f"SELECT address, SUM(cycles) {of_kernel('atomic_lines')} GROUP BY address ORDER BY 2 DESC, 1"
+    return (AtomicLine(*row) for row in database.execute(query, key))
 
 
 def read_blames(database: sqlite3.Connection, key: dict) -> Iterator[Blame]:

@@ -37,6 +37,7 @@ WHAT_PEAKS_ARE = {
 METRICS = {
     "dram": (("dram_read_nbytes", "dram_write_nbytes"), 1),
     "l2": (("l2_sectors",), SECTOR_NBYTES),
+    "atomics": (("l2_atomic_cycles",), 1),
     "l1": (("l1_sectors",), SECTOR_NBYTES),
     "shared": (("shared_wavefronts",), PASS_NBYTES),
     "issue": (("issue_slots",), 1),

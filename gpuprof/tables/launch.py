@@ -22,6 +22,8 @@ NUMBERS = Table(
         Column("l2_hits", "integer", "sectors", "requested sectors that the L2 had", WORK),
         Column("dram_read_nbytes", "integer", "bytes", "bytes read from DRAM", WORK),
         Column("dram_write_nbytes", "integer", "bytes", "bytes written to DRAM", WORK),
+        Column("l2_atomic_cycles", "integer", "cycles",
+               "cycles that the L2 slice with the most atomics worked on them", WORK),
         Column("shared_wavefronts", "integer", "wavefronts", "passes through the banks of shared memory", WORK),
         Column("tensor_busy_cycles", "integer", "cycles",
                "cycles in which matrix multiplications keep the tensor pipes busy", WORK),
@@ -55,6 +57,20 @@ REPETITIONS = Table(
     chunk=b"REPT",
     rows="rows ascend by repetition",
     grain="launch repetition",
+    since=10,
+)
+ATOMIC_LINES = Table(
+    "atomic_lines",
+    "lines of global memory to which a launch's atomics went, up to 8 with the most time: their slices of the L2 "
+    "worked on them for at least so many cycles",
+    (
+        Column("address", "<u8", "", "address of the first of its 128 bytes", KEY),
+        Column("requests", "<u8", "requests", "atomics of warps to it, at least so many"),
+        Column("cycles", "<u8", "cycles", "cycles that its slice worked on them"),
+    ),
+    chunk=b"ATOM",
+    rows="rows descend by cycles, and ascend by address",
+    grain="launch address",
     since=10,
 )
 WAITING_PC = Column("pc", "<u4", "", "code address of the instruction that waits; may be in no module", PC)

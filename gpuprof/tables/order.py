@@ -8,7 +8,8 @@ RECORDED: tuple[Table, ...] = (
     *(samples.COMPACT, samples.WIDE, launch.LEDGER, launch.COUNTERS, launch.BANK_PATTERNS, samples.SAMPLED_COUNTERS),
     *(blocks.BLOCK_COUNTERS, blocks.WARP_COUNTERS, blocks.ACCESS_COUNTERS, blocks.REUSE_DISTANCES),
     *(launch.STALLS, launch.STALL_LENGTHS, launch.CAUSES, launch.LOSSES),
-    *(launch.ACTIVITY, launch.ACTIVITY_STALLS, launch.ACTIVITY_OF_SMS, launch.REPETITIONS, draws.PRIMITIVES),
+    *(launch.ACTIVITY, launch.ACTIVITY_STALLS, launch.ACTIVITY_OF_SMS, launch.REPETITIONS),
+    *(launch.ATOMIC_LINES, draws.PRIMITIVES),
     *(tasks.TASKS, tasks.RELATIONS, tasks.ACCESSES, tasks.CONSTRAINTS, tasks.CALLS, draws.WAVES),
 )
 # In the database; the order decides the bytes of the file.
@@ -19,6 +20,7 @@ STORED: tuple[Table, ...] = (
     *(samples.SAMPLES, samples.SAMPLE_SIZES, samples.SAMPLERS, launch.LOSSES, samples.SAMPLED_COUNTERS),
     *(blocks.ACCESS_COUNTERS, blocks.REUSE_DISTANCES, blocks.BLOCK_COUNTERS, blocks.WARP_COUNTERS),
     *(launch.LEDGER, launch.ACTIVITY, launch.ACTIVITY_STALLS, launch.ACTIVITY_OF_SMS, launch.REPETITIONS),
+    launch.ATOMIC_LINES,
     *(launch.STALLS, launch.STALL_LENGTHS, code.CAUSE_KINDS, launch.CAUSES, launch.BANK_PATTERNS, launch.COUNTERS),
     *(tasks.TASK_ROWS, tasks.STORED_TASKS, tasks.PARAMETERS, tasks.RELATION_KINDS, tasks.STORED_RELATIONS),
     *(tasks.TASK_CONSTRAINTS, tasks.ACCESSES_BY_TASK, tasks.TASK_FINDINGS, tasks.CALLS),

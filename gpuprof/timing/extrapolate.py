@@ -16,8 +16,8 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
-from gpuprof.tables.launch import NUMBERS
-from gpuprof.tables.table import WORK
+from gpuprof.tables.launch import ATOMIC_LINES, NUMBERS
+from gpuprof.tables.table import SUM, WORK
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
@@ -165,7 +165,16 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
         ),
         stalls=scaled_stalls(timing.stalls, factor),
         causes=scaled_causes(timing.causes, ledger, load_base, factor),
+        atomic_lines=scaled_lines(timing.atomic_lines, factor),
     )
+
+
+def scaled_lines(rows: np.ndarray, factor: float) -> np.ndarray:
+    """Rows of tables.launch.ATOMIC_LINES, with so many times the time and the requests."""
+    scaled = rows.copy()
+    for name in ATOMIC_LINES.names(SUM):
+        scaled[name] = np.rint(rows[name] * factor)
+    return scaled
 
 
 def note(kernel: str, launch: LaunchTiming) -> str:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.base.stages import Stage, stage
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
-from gpuprof.tables.launch import LOSSES
+from gpuprof.tables.launch import ATOMIC_LINES, LOSSES
 from gpuprof.tables.samples import WIDE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
@@ -22,7 +23,7 @@ from gpuprof.timing.stall_causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import MOST_ATOMIC_LINES, NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.machine import (
     Machine,
     State,
@@ -267,6 +268,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         l2_hits=counts["l2_hits"],
         dram_read_nbytes=counts["dram_read_sectors"] * SECTOR_NBYTES,
         dram_write_nbytes=counts["dram_write_sectors"] * SECTOR_NBYTES,
+        l2_atomic_cycles=int(state.core.atomic_time[number].max()) // TICKS,
         shared_wavefronts=counts["shared_wavefronts"],
         tensor_busy_cycles=_tensor_busy_cycles(ledger, grid.program.inst),
         sm_active_cycles=int(active_cycles.sum()),
@@ -276,7 +278,17 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         stalls=stalls_of(state.core.stall_row[own], state.core.stalls),
         losses=losses,
         causes=causes,
+        atomic_lines=_atomic_lines(state.core.hot_line[number]),
     )
+
+
+def _atomic_lines(hot: np.ndarray) -> np.ndarray:
+    """LaunchTiming.atomic_lines of a grid, from layout.HOT_LINE rows."""
+    rows = np.zeros(len(hot), ATOMIC_LINES.dtype)
+    rows["address"] = (hot["line"] - 1) * LINE_NBYTES
+    rows["requests"], rows["cycles"] = hot["requests"], (hot["ticks"] - hot["inherited"]) // TICKS
+    rows = rows[(hot["line"] > 0) & (rows["cycles"] > 0)]
+    return rows[np.lexsort((rows["address"], -rows["cycles"].astype(np.int64)))][:MOST_ATOMIC_LINES]
 
 
 def _tensor_busy_cycles(ledger: np.ndarray, inst: np.ndarray) -> int:

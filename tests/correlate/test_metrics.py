@@ -88,7 +88,7 @@ NOT_SCALED = {
     *("start_cycle", "end_cycle", "cycles", "issue_slots", "resident_warp_cycles", "warps_launched"),
     *("blocks_launched", "blocks_per_sm", "occupancy_limiter", "sm_active_cycles", "active_cycles_of_sm"),
     *("samples_due", "samples_kept", "samples_dropped", "buffer_full", "losses", "disturbance_cycles"),
-    *("ledger", "activity", "stalls", "causes", "sampling_period_cycles", "extrapolation", "draw", "repetitions"),
+    *("ledger", "activity", "stalls", "causes", "sampling_period_cycles", "extrapolation", "draw", "repetitions", "atomic_lines"),
 }
 
 

@@ -67,6 +67,17 @@ def test_memory_occupancy_waves_and_sms(show, database):
     assert "2 of 108 SMs had warps" in shown.page.get_by_role("img", name="SMs had warps").get_attribute("aria-label")
 
 
+def test_atomics_have_a_box_where_there_are_some(show, database):
+    shown = show(database, hash_="view=machine")
+    chart = shown.page.get_by_role("group", name="Memory chart")
+    assert "Atomics" not in chart.inner_text()
+    with sqlite3.connect(database) as db:
+        db.execute("INSERT INTO launch_metrics SELECT launch, 'l2_atomic_cycles', cycles / 4 FROM launches")
+    db.close()
+    text = show(database, hash_="view=machine").page.get_by_role("group", name="Memory chart").inner_text()
+    assert "Atomics in the L2" in text and "cycles of the slice with the most, 25.0% of the time" in text
+
+
 def test_what_the_next_step_needs(show, database):
     """256 threads of 40 registers: 6 blocks fit. One of fewer registers makes room for more."""
     with sqlite3.connect(database) as db:

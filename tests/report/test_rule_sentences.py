@@ -75,6 +75,17 @@ SAYS: dict[str, Made] = {
             "FROM launches",
         ),
     ),
+    "atomics_of_a_slice": Made(
+        "samples/transpose.cu:14 long_scoreboard",
+        "One slice of the L2 works on atomics in 80% of the cycles, most of them at transpose.cu:14; the 128 bytes "
+        "from 0x700000080 take 75% of that. Atomics on neighbouring addresses go through one slice, one after the "
+        "other: combine them in the warp or in shared memory first, or spread them over more addresses.",
+        (
+            f"UPDATE instructions SET opcode = 'RED.ADD.U32' WHERE pc = {STORE}",
+            "INSERT INTO launch_metrics SELECT launch, 'l2_atomic_cycles', 0.8 * cycles FROM launches",
+            f"INSERT INTO atomic_lines SELECT launch, {0x700000080}, 9, 0.6 * cycles FROM launches",
+        ),
+    ),
     "repeated_work": Made(
         "samples/transpose.cu:14 ",
         "The 32 lanes of a warp load the same words and store to one place in transpose.cu:14: all 128 threads of x "

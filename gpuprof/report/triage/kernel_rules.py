@@ -19,6 +19,7 @@ from gpuprof.report.number_text import product
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
+from gpuprof.report.triage.atomic_rules import atomics_of_a_slice
 from gpuprof.report.triage.f64_rules import LEAST_SHARE as F64_SHARE, f64_unit, remedy
 from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
@@ -182,6 +183,7 @@ RULES = (
     _own(asynchronous_copies, f"More than {percent0(ASYNCHRONOUS_SHARE)} of the cycles wait for copies that were "
          "started earlier."),
     _own(grid_barrier, f"More than {percent0(SIGNAL_SHARE)} of the stalled cycles wait in a loop for other blocks."),
+    _own(atomics_of_a_slice, f"A slice of the L2 that works on atomics in more than {percent0(HIGH)} of the cycles."),
     *(Rule(rule.name, partial(advised, rule), rule.text) for rule in advice.RULES),
     _own(occupancy, f"Less than {percent0(MIN_OCCUPANCY)} of the warp slots can be, or were, filled."),
     _own(issue_slots, f"Schedulers that issue in less than {percent0(LOW_ISSUE)}, or more than {percent0(HIGH_ISSUE)}, "
@@ -198,7 +200,7 @@ RULES = (
 # Statements about a reason; rules about causes say more.
 GENERAL = (target_line.__name__, kernel_reason.__name__, issue_slots.__name__)
 CAUSES = (
-    *(look.__name__ for look in (asynchronous_copies, f64_unit, grid_barrier)),
+    *(look.__name__ for look in (asynchronous_copies, f64_unit, grid_barrier, atomics_of_a_slice)),
     *(rule.name for rule in advice.RULES),
 )
 OF_SAMPLES = tuple(look.__name__ for look in (sampling, sampled_beside_exact, too_thin, in_step))

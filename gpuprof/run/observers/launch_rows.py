@@ -11,6 +11,7 @@ from gpuprof.tables.launch import (
     ACTIVITY,
     ACTIVITY_OF_SMS,
     ACTIVITY_STALLS,
+    ATOMIC_LINES,
     BANK_PATTERNS,
     CAUSES,
     COUNTERS,
@@ -38,6 +39,7 @@ def exact_rows(
     yield from activity_rows(coarser(timing.activity, most_bins), timing.start_cycle).items()
     yield ACTIVITY_OF_SMS, sm_rows(timing)
     yield REPETITIONS, repetition_rows(timing.repetitions)
+    yield ATOMIC_LINES, timing.atomic_lines
 
 
 def ledger_rows(cycles: np.ndarray, load_base: int) -> np.ndarray:

@@ -67,6 +67,8 @@ class LaunchTiming:
 
     causes: tables.launch.CAUSES, what ended the stalls, in the order that a recording has; the ledger's cycles
     once more, but for those of `selected`.
+
+    atomic_lines: tables.launch.ATOMIC_LINES, at most MOST_ATOMIC_LINES rows.
     """
 
     start_cycle: int
@@ -88,6 +90,7 @@ class LaunchTiming:
     l2_hits: int  # sectors
     dram_read_nbytes: int
     dram_write_nbytes: int
+    l2_atomic_cycles: int  # of the slice with the most
     shared_wavefronts: int
     tensor_busy_cycles: int  # sum over partitions of the cycles for which products keep the tensor pipe
     sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
@@ -97,6 +100,7 @@ class LaunchTiming:
     stalls: np.ndarray
     losses: np.ndarray
     causes: np.ndarray
+    atomic_lines: np.ndarray
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
     extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to continue from here

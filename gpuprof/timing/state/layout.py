@@ -390,6 +390,11 @@ TLB_HINTS = 16  # of an SM, by the page's last bits
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
 
+# A line that atomics of a grid go to: its number plus one, 0: none; how long its slice worked on them, the part of that
+# which is of lines that had the place before (units/atomic_time.py), and the requests since.
+HOT_LINE = np.dtype([("line", "i8"), ("ticks", "i8"), ("inherited", "i8"), ("requests", "i8")])
+HOT_LINES, MOST_ATOMIC_LINES = 16, 8  # of a grid; of those that are reported
+
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 SIGNAL, POLL = 1, 2
@@ -641,6 +646,7 @@ CONSTANTS = (
     "n_open_rows",
     "n_tlb_hints",
     "n_waits",
+    "n_hot_lines",
     "n_activities",  # stall reasons, and that an SM has warps
     "n_series",
     "n_columns",

@@ -244,6 +244,8 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
+        atomic_time=np.zeros((len(grids), chip.l2_slices), np.int64),
+        hot_line=np.zeros((len(grids), layout.HOT_LINES), layout.HOT_LINE),
         # the last is no warp: stores of sample records report to it
         warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
         until=of_sms("until", (warps, layout.N_CLASSES), np.int64),
@@ -464,6 +466,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
         "n_waits": len(WAITS),
+        "n_hot_lines": layout.HOT_LINES,
         "n_activities": N_ACTIVITIES,
         "n_series": layout.N_SERIES,
         "n_columns": layout.N_COLUMNS,

@@ -27,6 +27,7 @@ from gpuprof.timing.state.layout import (
     FIFO_PLACE,
     GATE,
     GRID,
+    HOT_LINE,
     INSTRUCTION,
     ITEM,
     JOINED,
@@ -71,6 +72,8 @@ class Core(NamedTuple):
     edge: Annotated[np.ndarray, Table(EDGE)]
     presence: Annotated[np.ndarray, Table(PRESENCE, "sms")]  # by grid, of each SM
     loss: Annotated[np.ndarray, Table(LOSS, "sms")]  # by grid, of each SM
+    atomic_time: Annotated[np.ndarray, Table(WORD, "l2_slices")]  # by grid: ticks that each slice worked on atomics
+    hot_line: Annotated[np.ndarray, Table(HOT_LINE, "n_hot_lines")]  # by grid: lines with most of these ticks
     warp: Annotated[np.ndarray, Table(WARP)]
     until: Annotated[np.ndarray, Table(WORD, "n_classes")]  # by warp: ends of the dependencies that hold it, by class
     board: Annotated[np.ndarray, Table(WORD, "n_registers")]  # by warp: scoreboard entries

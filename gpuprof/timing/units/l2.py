@@ -29,6 +29,7 @@ from gpuprof.timing.state.table_rows import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.units.atomic_time import count_atomic
 from gpuprof.timing.units.dram import posted, read, write
 from gpuprof.timing.units.events import count_l2_misses
 from gpuprof.timing.units.per_block import asker_of
@@ -117,6 +118,7 @@ def reach_slice(machine, request):
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
         ticks = request.place
+        count_atomic(machine, number, request, ticks)
     elif request.watch == POLL:
         ticks = machine.atomic_sector_ticks
     elif request.missing:

@@ -166,7 +166,7 @@ def traffic_columns(profile: Profile) -> Columns:
 
 METRICS = (
     *("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "dram_read_nbytes", "dram_write_nbytes"),
-    "shared_wavefronts",
+    *("shared_wavefronts", "l2_atomic_cycles"),
 )
 COUNTERS = (
     *("l1_tag_requests_global", "l2_sectors_global", "l2_sectors_global_ideal", "l2_sectors_local"),
@@ -175,9 +175,11 @@ COUNTERS = (
 
 
 def traffic(kernel: Kernel) -> dict[str, float | None]:
-    """Counters and metrics of all launches, and executions of memory instructions by space and operation."""
+    """Counters and metrics of all launches, their cycles, and executions of memory instructions by space and
+    operation.
+    """
     amounts: dict[str, float | None] = {name: metric_sum(kernel, name) for name in METRICS}
-    amounts |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS}
+    amounts |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS} | {"cycles": kernel.cycles}
     for instruction in kernel.instructions:
         if instruction.space and instruction.operation and instruction.cost.counters.inst_executed:
             name = f"{instruction.space} {instruction.operation}"

@@ -45,6 +45,11 @@ export function memoryChart(values) {
       has("shared_wavefronts") ? `${compact(values.shared_wavefronts)} wavefronts, ${nbytes(values.shared_wavefronts * PASS_NBYTES)}` : "not known",
       conflicts,
     ]),
+    values.l2_atomic_cycles
+      ? unit("Atomics in the L2", [
+          `${compact(values.l2_atomic_cycles)} cycles of the slice with the most, ${percent(values.l2_atomic_cycles, values.cycles)} of the time`,
+        ])
+      : null,
   );
 }
 
@@ -54,7 +59,7 @@ function total(requests) {
 }
 
 function unit(name, lines) {
-  const kind = name.toLowerCase().replace(" ", "-");
+  const kind = name.toLowerCase().replaceAll(" ", "-");
   return el("div", { class: `unit at-${kind}` }, el("h3", {}, name), ...lines.filter(Boolean).map((line) => el("p", {}, line)));
 }
 
