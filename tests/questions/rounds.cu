@@ -32,7 +32,7 @@ __global__ void all_rounds(unsigned *values, int *round, int rounds, unsigned lo
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? std::atoi(argv[1]) : 4;
-    unsigned long long n = 131072;
+    unsigned long long n = 1024000;
     unsigned *values; int *round;
     CHECK(cudaMalloc(&values, n * 4));
     CHECK(cudaMalloc(&round, 8));
