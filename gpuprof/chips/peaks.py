@@ -85,7 +85,7 @@ RESOURCES = (
         lambda slices, of_slice, sms, of_link: min(slices * of_slice, sms * of_link),
         "Sectors of 32 bytes asked of the L2. The peak is that of all slices, or of the links of all SMs where these "
         "are narrower."),
-    Resource("atomics", "atomics", "atomics of a slice of the L2", "slices", (), lambda: 1.0,
+    Resource("atomics", "atomics", "atomics of a slice of the L2", "slices", ("l2_slices",), lambda slices: 1.0,
         "Cycles that the L2 slice with the most atomics works on them. The peak is all cycles. Atomics on one address "
         "are work of one slice, so that a single one is full long before the L2 is."),
     Resource("l1", "L1", "L1 bandwidth", "GB/s", ("sms", "lsu_cycles"), lambda sms, cycles: sms * LINE_NBYTES / cycles,

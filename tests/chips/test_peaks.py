@@ -93,6 +93,7 @@ def test_all_peaks_of_a100():
     expected = {
         "dram": 1776,
         "l2": 80 * 48 * ghz,  # less than 108 links of 64 bytes
+        "atomics": 1,
         "l1": 108 * 128 * ghz,
         "shared": 108 * 128 * ghz,
         "issue": 4,

@@ -282,7 +282,7 @@ class Gpu:
             sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
             sm.half = sm.number * 2 // chip.sms
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
-        self.atomic_time, self.atomic_lines = Counter(), Counter()  # by slice, and by line
+        self.atomics_of_slice, self.atomics_of_line = Counter(), Counter()  # cycles
         self.written, self.read_since = Counter(), set()  # by channel, since its bus turned
         self.banks, self.copies = {}, {}
         self.activates = Counter()  # by channel: from when on it may open another row
@@ -1380,8 +1380,8 @@ class Gpu:
         busy = r.busy if r.kind == "atomic" else self.busy_in_slice(r)
         self.slices[number] = time + busy
         if r.kind == "atomic":
-            self.atomic_time[number] += busy
-            self.atomic_lines[r.line] += busy
+            self.atomics_of_slice[number] += busy
+            self.atomics_of_line[r.line] += busy
         self.taken = math.floor(time)
         if r.kind == "write":
             longest = in_ticks(chip.l2_partial_request_cycles) + 4 * in_ticks(chip.l2_partial_sector_cycles)

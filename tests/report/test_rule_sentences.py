@@ -81,6 +81,7 @@ SAYS: dict[str, Made] = {
         "from 0x700000080 take 75% of that. Atomics on neighbouring addresses go through one slice, one after the "
         "other: combine them in the warp or in shared memory first, or spread them over more addresses.",
         (
+            "UPDATE meta SET value = json_set(value, '$.l2_slices', 80) WHERE key = 'chip_json'",
             f"UPDATE instructions SET opcode = 'RED.ADD.U32' WHERE pc = {STORE}",
             "INSERT INTO launch_metrics SELECT launch, 'l2_atomic_cycles', 0.8 * cycles FROM launches",
             f"INSERT INTO atomic_lines SELECT launch, {0x700000080}, 9, 0.6 * cycles FROM launches",

@@ -294,7 +294,7 @@ def test_objects(tmp_path):
     document = json.loads(json_page(report_of(tmp_path), Request("summary")))
     assert document["chip"]["peaks"] == {
         "dram": 100.0, "l2": 64.0, "l1": 128.0, "shared": 128.0, "issue": 4.0, "f32": 128.0, "f16": 256.0,
-        "tensor_pipe": 4.0,
+        "tensor_pipe": 4.0, "atomics": 1.0,
     }  # fmt: skip
     (kernel,) = document["kernels"]
     assert kernel["limits"] == {"kind": "bound", "resource": "l2", "share": 1.7408, "stall_reason": "long_scoreboard"}

@@ -66,7 +66,8 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
     assert timing.dram_write_nbytes == 32 * twin.counts["dram_write_sectors"]
-    assert timing.l2_atomic_cycles == math.floor(max(twin.atomic_time.values(), default=0))
+    assert timing.l2_atomic_cycles == math.floor(max(twin.atomics_of_slice.values(), default=0))
+    assert all(row["cycles"] <= twin.atomics_of_line[int(row["address"]) // 128] for row in timing.atomic_lines)
     found = [
         (int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"]), int(r["stall_sm"]) & 0x3FFFFF,
             int(r["block"]),
