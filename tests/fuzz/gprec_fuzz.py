@@ -154,7 +154,7 @@ def write_everything(path: Path) -> Path:
             samples["launch"] = launch
             writer.samples(launch, samples)
             exact = (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK", b"ACTV", b"ACTR", b"ACSM")
-            for type_ in (*exact, b"REPT", b"ACCC", b"REUS", b"BLKC", b"WRPC", b"PRIM"):
+            for type_ in (*exact, b"REPT", b"ATOM", b"ACCC", b"REUS", b"BLKC", b"WRPC", b"PRIM"):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
                 for name in {"launch", "sm", "reserved", "bin"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0
