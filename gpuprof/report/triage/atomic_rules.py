@@ -5,18 +5,16 @@ from collections.abc import Iterator
 from gpuprof.base.wording import base_name, percent0
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.report.model import Instruction, Kernel
-from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.triage.findings import Case, Finding
-from gpuprof.report.triage.reason_advice import counts_in_memory
+from gpuprof.report.triage.reason_advice import counts_in_memory, full_of_atomics
 
 LEAST_SHARE = 0.10  # of the slice's time, for a line that is named
 
 
 def atomics_of_a_slice(case: Case) -> Iterator[Finding]:
     """A finding where a slice of the L2 is busy with atomics for most of the time; it names the hottest line."""
-    uses = throughput(case.kernel.launches, case.chip).uses
-    use = next((use for use in uses if use.resource.name == "atomics"), None)
-    if use is None or use.share < HIGH:
+    use = full_of_atomics(case)
+    if use is None:
         return
     place = _most(case.kernel)
     path, line = (place.positions[-1].path, place.positions[-1].line) if place and place.positions else ("", 0)

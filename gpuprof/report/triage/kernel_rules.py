@@ -22,6 +22,7 @@ from gpuprof.report.totals import totals
 from gpuprof.report.triage.atomic_rules import atomics_of_a_slice
 from gpuprof.report.triage.f64_rules import LEAST_SHARE as F64_SHARE, f64_unit, remedy
 from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
+from gpuprof.report.triage.reason_advice import full_of_atomics
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 from gpuprof.report.triage.waiting_rules import SIGNAL_SHARE, grid_barrier
 
@@ -93,8 +94,10 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
 
 
 def occupancy(case: Case) -> Iterator[Finding]:
-    """Nothing of a grid that leaves SMs empty, which is what keeps the slots empty."""
-    if any(small_grid(case)):
+    """Nothing of a grid that leaves SMs empty, which is what keeps the slots empty; nor where more warps would only
+    wait for the same slice of the L2.
+    """
+    if any(small_grid(case)) or full_of_atomics(case):
         return
     theoretical, achieved = case.totals.theoretical_occupancy, case.totals.achieved_occupancy
     if theoretical is not None and theoretical < MIN_OCCUPANCY:

@@ -9,6 +9,7 @@ from gpuprof.isa.opcodes import named
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.number_text import product
+from gpuprof.report.throughput import HIGH, Use, throughput
 from gpuprof.report.triage.findings import Case
 
 ROOM = 0.5  # ours, of the warp slots: where more are filled, more warps help little
@@ -58,6 +59,19 @@ def large_blocks(case: Case, stalling: Sequence[Instruction]) -> bool:
     return max((product(launch.block) for launch in case.kernel.launches), default=0) >= LARGE_BLOCK
 
 
+def full_of_atomics(case: Case) -> Use | None:
+    """The use of the L2 slice with the most atomics, if it has little time for anything else; else None."""
+    uses = throughput(case.kernel.launches, case.chip).uses
+    return next((use for use in uses if use.resource.name == "atomics" and use.share >= HIGH), None)
+
+
+def waits_for_atomics(case: Case, stalling: Sequence[Instruction]) -> bool:
+    return full_of_atomics(case) is not None
+
+
+FULL_OF_ATOMICS = (
+    "A slice of the L2 is full of atomics there: only fewer of them, or other addresses, shorten the wait."
+)
 BROADCAST = (
     "All lanes of a warp read the same word there: let each lane take another one, or read it once and keep it in a "
     "register."
@@ -76,7 +90,8 @@ SITUATIONS: dict[str, tuple[Situation, ...]] = {
                   "give the kernel more registers."),
         Situation(broadcasts, BROADCAST),
     ),
-    "long_scoreboard": (Situation(broadcasts, BROADCAST),),
+    "long_scoreboard": (Situation(waits_for_atomics, FULL_OF_ATOMICS), Situation(broadcasts, BROADCAST)),
+    "drain": (Situation(waits_for_atomics, FULL_OF_ATOMICS),),
     "barrier": (
         Situation(waits_for_grid, "It is the grid's barrier: fewer blocks, or fewer barriers, make it cheaper."),
         Situation(large_blocks, "Balance the work between warps before the barrier; smaller blocks let others fill the "
@@ -95,8 +110,11 @@ def advice_on(reason: int, case: Case, row: Row | None) -> str:
 
 
 def more_warps(reason: int, case: Case) -> str:
-    """Room for warps that hide a latency. SMs without a block are another finding."""
-    achieved = case.totals.achieved_occupancy
-    if NAMES[reason] not in LATENCIES or achieved is None or achieved >= ROOM:
+    """Room for warps that hide a latency. SMs without a block are another finding, and none hides what a full resource
+    takes.
+    """
+    achieved, top = case.totals.achieved_occupancy, throughput(case.kernel.launches, case.chip).top
+    is_full = top is not None and top.share >= HIGH
+    if NAMES[reason] not in LATENCIES or achieved is None or achieved >= ROOM or is_full:
         return ""
     return f" More warps would hide it: {percent0(achieved)} of their slots are filled."
