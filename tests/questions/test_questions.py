@@ -48,14 +48,21 @@ def test_would_a_texture_help_a_stencil_of_doubles(tmp_path):
 
 @needs_host
 def test_are_rounds_faster_as_launches_or_as_one_cooperative_kernel(tmp_path):
-    """gunrock #438, GV100: 110.9 ms as launches, 104.6 as a graph, 375.9 as one cooperative launch. The order is held,
-    not how far apart they are: the thread does not say how many blocks its grid has.
-    """
-    us = {
-        way: float(value)
-        for way, value in re.findall(r"^(\w+) +([\d.]+) us", printed(tmp_path, "rounds.cu", chip="v100"), re.M)
-    }
+    """gunrock #438, GV100: 110.9 ms as launches, 104.6 as a graph, 375.9 as one cooperative launch."""
+    us = us_of_rounds(tmp_path)
     assert us["graph"] <= us["launches"] < us["cooperative"]
+
+
+@needs_host
+@pytest.mark.xfail(strict=True, reason="grid.sync() is too fast: of 18.8 us a round the model has 8.4")
+def test_how_much_slower_is_one_cooperative_kernel(tmp_path):
+    us = us_of_rounds(tmp_path)
+    assert 2 < us["cooperative"] / us["launches"] < 5
+
+
+def us_of_rounds(folder) -> dict[str, float]:
+    said = re.findall(r"^(\w+) +([\d.]+) us", printed(folder, "rounds.cu", chip="v100"), re.M)
+    return {way: float(us) for way, us in said}
 
 
 def test_what_does_a_fence_do_to_the_l1(tmp_path):

@@ -7,6 +7,7 @@ from gpuprof.base.wording import base_name
 from gpuprof.correlate.advice.kernel_costs import LINE_LEAST_COST, LINES_PER_RULE
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
+from gpuprof.report.throughput import Throughput
 from gpuprof.report.totals import Totals
 
 
@@ -25,6 +26,7 @@ class Case(NamedTuple):
     kernel: Kernel
     sections: tuple[Section, ...]
     totals: Totals
+    used: Throughput
     chip: ChipFacts
     header: Header
     vocabulary: Vocabulary = NCU

@@ -140,7 +140,7 @@ def issue_slots(case: Case) -> Iterator[Finding]:
 
 def computes(case: Case) -> bool:
     """True where arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
-    uses = throughput(case.kernel.launches, case.chip).uses
+    uses = case.used.uses
     return any(use.share >= HIGH for use in uses if use.resource.is_compute)
 
 
@@ -211,7 +211,8 @@ OF_SAMPLES = tuple(look.__name__ for look in (sampling, sampled_beside_exact, to
 
 def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
     """The findings of all rules about a kernel, see `by_cost`. Rules keep their order among equals."""
-    case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
+    used = throughput(kernel.launches, chip)
+    case = Case(kernel, source_sections(kernel), totals(kernel, chip), used, chip, header, vocabulary)
     return by_cost(tuple(finding for rule in RULES for finding in rule.look(case)))
 
 

@@ -9,7 +9,7 @@ from gpuprof.isa.opcodes import named
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.number_text import product
-from gpuprof.report.throughput import HIGH, Use, throughput
+from gpuprof.report.throughput import HIGH, Use
 from gpuprof.report.triage.findings import Case
 
 ROOM = 0.5  # ours, of the warp slots: where more are filled, more warps help little
@@ -61,8 +61,7 @@ def large_blocks(case: Case, stalling: Sequence[Instruction]) -> bool:
 
 def full_of_atomics(case: Case) -> Use | None:
     """The use of the L2 slice with the most atomics, if it has little time for anything else; else None."""
-    uses = throughput(case.kernel.launches, case.chip).uses
-    return next((use for use in uses if use.resource.name == "atomics" and use.share >= HIGH), None)
+    return next((use for use in case.used.uses if use.resource.name == "atomics" and use.share >= HIGH), None)
 
 
 def waits_for_atomics(case: Case, stalling: Sequence[Instruction]) -> bool:
@@ -113,7 +112,7 @@ def more_warps(reason: int, case: Case) -> str:
     """Room for warps that hide a latency. SMs without a block are another finding, and none hides what a full resource
     takes.
     """
-    achieved, top = case.totals.achieved_occupancy, throughput(case.kernel.launches, case.chip).top
+    achieved, top = case.totals.achieved_occupancy, case.used.top
     is_full = top is not None and top.share >= HIGH
     if NAMES[reason] not in LATENCIES or achieved is None or achieved >= ROOM or is_full:
         return ""

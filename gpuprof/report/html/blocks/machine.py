@@ -8,7 +8,7 @@ from gpuprof.chips.peaks import RESOURCES
 from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.residency import THREADS, Block, Step, fits, next_steps, numbers_of, waves
-from gpuprof.report.model import Kernel, Launch
+from gpuprof.report.model import ChipFacts, Kernel, Launch
 from gpuprof.report.number_text import extent, product
 from gpuprof.report.pages.peaks import limit_facts
 from gpuprof.report.throughput import limit_of, throughput
@@ -159,7 +159,7 @@ def traffic_columns(profile: Profile) -> Columns:
         [
             (number, name, value)
             for number, kernel in enumerate(profile.report.kernels)
-            for name, value in traffic(kernel).items()
+            for name, value in traffic(kernel, profile.report.chip).items()
         ],
     )
 
@@ -174,12 +174,13 @@ COUNTERS = (
 )
 
 
-def traffic(kernel: Kernel) -> dict[str, float | None]:
-    """Counters and metrics of all launches, their cycles, and executions of memory instructions by space and
-    operation.
+def traffic(kernel: Kernel, chip: ChipFacts) -> dict[str, float | None]:
+    """Counters and metrics of all launches, the cycles that throughputs are over, and executions of memory instructions
+    by space and operation.
     """
     amounts: dict[str, float | None] = {name: metric_sum(kernel, name) for name in METRICS}
-    amounts |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS} | {"cycles": kernel.cycles}
+    amounts |= {name: getattr(kernel.cost.counters, name) for name in COUNTERS}
+    amounts["cycles"] = throughput(kernel.launches, chip).cycles
     for instruction in kernel.instructions:
         if instruction.space and instruction.operation and instruction.cost.counters.inst_executed:
             name = f"{instruction.space} {instruction.operation}"
