@@ -15,6 +15,9 @@ from gpuprof.isa.program import Function, Program
 HOST = -1  # as the stream of a Wait: the host waits
 EVERYTHING = -1  # as the event of a Wait: all that was asked so far, on every stream
 EVERY_STREAM, NO_STREAM = -1, -2  # as what a Wait is `of`
+# Of a copy: within the device, host to device, device to host, within the host's page-locked memory.
+COPY_DIRECTIONS = ("within", "in", "out", "host")
+TOGETHER = ("graph", "copy")
 
 
 @dataclass(frozen=True)
@@ -70,30 +73,37 @@ class MakeImage:
 
 @dataclass(frozen=True)
 class CopyIn:
-    """Host to device. `data` is used up when the command is carried out."""
+    """Host to device. `data` is used up when the command is carried out. is_pinned: the host's memory is page-locked,
+    so the host need not wait until it has been read.
+    """
 
     address: int
     data: bytes | memoryview
     stream: int = 0
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True)
 class CopyOut:
-    """Device to host. Gives bytes."""
+    """Device to host. Gives bytes. is_pinned: the host's memory is page-locked, so the host need not wait."""
 
     address: int
     nbytes: int
     stream: int = 0
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True)
 class CopyWithin:
-    """Device to device; the ranges may overlap."""
+    """A copy between two places of the address space, which may overlap. direction: of COPY_DIRECTIONS; page-locked
+    memory of the host has addresses, too.
+    """
 
     destination: int
     source: int
     nbytes: int
     stream: int = 0
+    direction: str = "within"
 
 
 @dataclass(frozen=True)
@@ -247,6 +257,42 @@ class Wait:
 
 
 @dataclass(frozen=True)
+class HostTime:
+    """The host's clock shows at least `ns` nanoseconds since the program began: for what it did besides calls."""
+
+    ns: int
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """The host makes a call that asks nothing of the GPU. kind: of hosts.CALLS, which says what it costs."""
+
+    kind: str = "other"
+
+
+@dataclass(frozen=True)
+class HostFunction:
+    """The host runs a function once all earlier requests on a stream are done, and the stream waits for its end."""
+
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class Together:
+    """The requests up to the next TogetherEnd are one call of the host. what: of TOGETHER: the launch of a graph, each
+    request one of its n nodes or an order between these; or one copy or fill of n rows.
+    """
+
+    what: str
+    n: int
+
+
+@dataclass(frozen=True)
+class TogetherEnd:
+    """The call that Together began has ended."""
+
+
+@dataclass(frozen=True)
 class SetSampler:
     """Sets registers of the sampler, by name, for later launches; a filter is text. Returns all settings (dict)."""
 
@@ -361,6 +407,11 @@ Command: TypeAlias = (
     | Priority
     | NonBlocking
     | Wait
+    | HostTime
+    | HostCall
+    | HostFunction
+    | Together
+    | TogetherEnd
     | SetSampler
     | TaskBegin
     | TaskEnd

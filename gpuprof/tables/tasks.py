@@ -88,6 +88,28 @@ CONSTRAINTS = Table(
     stored=(),
     since=5,
 )
+OPERATIONS = Table(
+    "device_operations",
+    "copies, fills and functions of the host that a stream waits for, with the time that they take",
+    (
+        Column("task", "<u4", "", "number of its task", TASK),
+        Column("engine", "<u4", "", "what carries it out, by relate.task_kinds.ENGINES", KEY),
+        Column("flags", "<u4", "", "bits: 1 the host's memory is page-locked, 2 a node of a graph", FLAG),
+        Column("stream", "<u4", "", "number of the stream", KEY),
+        Column("start", "<u8", "cycles", "GPU cycle, from power-on, in which it started", CYCLE),
+        Column("end", "<u8", "cycles", "GPU cycle in which it ended", CYCLE),
+        Column("nbytes", "<u8", "bytes", "bytes that it copied or filled"),
+    ),
+    chunk=b"OPER",
+    of_launch=False,
+    grain="task",
+    stored=(
+        Column("task", "integer", "", "its task, which has the name", TASK, parent="tasks"),
+        Column("engine", "text", "", "what carried it out: copy engine in, copy engine out, memory, host"),
+        ...,
+    ),
+    since=11,
+)  # fmt: skip
 CALL_TASK = Column("task", "integer", "", "its task, which has the function's name", TASK, parent="tasks")
 CALLS = Table(
     "api_calls",
