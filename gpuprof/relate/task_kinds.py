@@ -11,9 +11,6 @@ TASKS = (
 )
 TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER = range(len(TASKS))
 
-# What carries copies, fills and functions of the host out.
-ENGINES = ("copy engine in", "copy engine out", "memory", "host")
-ENGINE_IN, ENGINE_OUT, ENGINE_MEMORY, ENGINE_HOST = range(len(ENGINES))
 IS_PINNED, IS_NODE = 1, 2  # flags of a device operation
 
 # Of parameters.

@@ -6,12 +6,13 @@ groups of asynchronous copies and of multiplications follow them, at the same co
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gpuprof.base.engines import ENGINES
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
@@ -46,9 +47,9 @@ class Grid:
     `order` is called with the next order, when the pieces are made to order: one comes for each order, in the orders'
     order.
 
-    It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start
-    (programmatic dependent launch), and `launch_cycles` after these ends or, when it waits for none, after the batch
-    begins. Of several that are ready the one of the smallest `priority` starts its blocks first.
+    It is ready when what `after` names has ended (numbers of grids in the batch, and -1 - n for operation n) and those
+    grids in `after_signal` let it start (programmatic dependent launch), and `launch_cycles` after these ends, the
+    begin of the batch and cycle `arrival`, in which the front end gets it. Of several that are ready the one of the smallest `priority` starts its blocks first.
 
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
     it: it is then ready not sooner than `launch_cycles` after that instruction.
@@ -70,6 +71,36 @@ class Grid:
     filter: Filter | None = None
     shades: Shades | None = None
     draw: DrawWork | None = None
+    arrival: int = 0
+
+
+@dataclass(eq=False)
+class Operation:
+    """A copy, a fill or a function of the host that a stream waits for.
+
+    `engine`: of base.engines. It is ready in cycle `arrival` and when what `after` names has ended, as a grid's. It
+    takes `latency_cycles`, and then `transfer_cycles` if nothing is copied the other way. `start_cycle` and
+    `end_cycle` are -1 until it is timed.
+    """
+
+    engine: int
+    arrival: int
+    latency_cycles: int
+    transfer_cycles: int
+    after: tuple[int, ...] = ()
+    start_cycle: int = -1
+    end_cycle: int = -1
+
+
+@dataclass
+class Transfers:
+    """The operations of a batch; `engines`: the cycle from which each of base.engines is free, which the timing
+    advances; second_way_permille: the part of its rate that a copy has while an earlier one goes the other way.
+    """
+
+    operations: Sequence[Operation] = ()
+    engines: list[int] = field(default_factory=lambda: [0] * len(ENGINES))
+    second_way_permille: int = 1000
 
 
 @dataclass(frozen=True)
@@ -133,27 +164,34 @@ def _registers_alone(program: StaticProgram) -> int:
     return min(entry for entry in (program.n_registers, program.first_group, program.first_product) if entry >= 0)
 
 
-def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarray, np.ndarray]:
-    """layout.GRID (n_grids,), without a trace and with counters at zero, and layout.EDGE: the grids that wait for
-    others.
+class Records(NamedTuple):
+    """The rows of a batch: layout.GRID (n_grids,), without a trace and with counters at zero, layout.OPERATION, and
+    layout.EDGE: what waits for each of them.
     """
+
+    grids: np.ndarray
+    operations: np.ndarray
+    edges: np.ndarray
+
+
+def batch_records(grids: list[PreparedGrid], operations: Sequence[Operation], machine: Machine) -> Records:
     chip = machine.chip
     # The row after the last belongs to no grid: there the L2 counts the requests of the units of draws.
     records = np.zeros(len(grids) + 1, layout.GRID)[: len(grids)]
     first_items = first_items_of([grid.grid for grid in grids])
-    edges = _edges([grid.grid for grid in grids])
+    edges = _edges([grid.grid for grid in grids], operations)
+    first_edge = np.cumsum([0, *map(len, edges)]).tolist()
     for number, grid in enumerate(grids):
         launch = grid.grid.launch
-        before = sum(len(some) for some in edges[:number])
         numbers = {
             "launch": launch.index,
             "priority": grid.grid.priority,
             "launch_cycles": grid.grid.launch_cycles,
             "waits": len(grid.grid.after) + len(grid.grid.after_signal) + (grid.grid.launched_by is not None),
             "prerequisites": len(grid.grid.after_signal),
-            "ready": machine.cycle + grid.grid.launch_cycles,
-            "first_edge": before,
-            "last_edge": before + len(edges[number]),
+            "ready": max(machine.cycle, grid.grid.arrival) + grid.grid.launch_cycles,
+            "first_edge": first_edge[number],
+            "last_edge": first_edge[number + 1],
             "first_inst": grid.first_inst,
             "first_basic_block": grid.first_basic_block,
             "last_line": grid.program.inst["line"][-1],
@@ -178,7 +216,14 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
         }
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
         records[number] = tuple(numbers.get(name, 0) for name in records.dtype.names)
-    return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)
+    rows = np.zeros(len(operations) + 1, layout.OPERATION)[: len(operations)]
+    for number, operation in enumerate(operations):
+        row, node = rows[number], len(grids) + number
+        for name in ("engine", "latency_cycles", "transfer_cycles"):
+            row[name] = getattr(operation, name)
+        row["ready"], row["waits"] = operation.arrival, len(operation.after)
+        row["first_edge"], row["last_edge"] = first_edge[node], first_edge[node + 1]
+    return Records(records, rows, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE))
 
 
 def first_items_of(grids: list[Grid]) -> list[int]:
@@ -194,11 +239,23 @@ def first_items_of(grids: list[Grid]) -> list[int]:
     ]
 
 
-def _edges(grids: list[Grid]) -> list[list[tuple[int, bool]]]:
-    """For each grid, the later ones that wait for it: (number, whether it waits only until this grid lets it start)."""
-    edges: list[list[tuple[int, bool]]] = [[] for _ in grids]
+def _edges(grids: list[Grid], operations: Sequence[Operation]) -> list[list[tuple[int, bool]]]:
+    """For each grid and then each operation, what waits for it: (grid, or operation after the grids; whether it waits
+    only until this grid lets it start).
+    """
+    n_grids = len(grids)
+    edges: list[list[tuple[int, bool]]] = [[] for _ in range(n_grids + len(operations))]
     for number, grid in enumerate(grids):
         for earlier, programmatic in [*((k, False) for k in grid.after), *((k, True) for k in grid.after_signal)]:
-            assert 0 <= earlier < number, f"grid {number} of the batch waits for number {earlier}"
-            edges[earlier].append((number, programmatic))
+            assert earlier < number, f"grid {number} of the batch waits for number {earlier}"
+            edges[_node(earlier, n_grids)].append((number, programmatic))
+    for number, operation in enumerate(operations):
+        for earlier in operation.after:
+            assert -1 - number < earlier, f"operation {number} of the batch waits for number {earlier}"
+            edges[_node(earlier, n_grids)].append((n_grids + number, False))
     return edges
+
+
+def _node(number: int, n_grids: int) -> int:
+    """The place of a grid, or of an operation as `after` names it, after one another."""
+    return number if number >= 0 else n_grids - 1 - number

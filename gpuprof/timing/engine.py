@@ -116,7 +116,7 @@ def run(machine, n_quanta):
         if skip_to_ready(m, t):
             continue
         if t == NEVER:
-            return DONE if m.n_ended == m.n_grids else STUCK
+            return DONE if m.n_ended == m.n_grids and m.n_operated == m.n_operations else STUCK
         # While no grid is active, launch latencies pass. They do not count against --max-cycles.
         if t > m.max_cycle and m.n_active:
             return TOO_LONG

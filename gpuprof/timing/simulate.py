@@ -13,7 +13,7 @@ from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
 from gpuprof.tables.launch import ATOMIC_LINES, LOSSES
 from gpuprof.tables.samples import WIDE
-from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
+from gpuprof.timing.batch import Grid, PreparedGrid, Transfers, batch_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.draw_tables import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
@@ -79,8 +79,10 @@ def simulate_batch(
     max_cycles: int,
     sample_blocks: bool = False,
     record_nbytes: int = WIDE.dtype.itemsize,
+    transfers: Transfers | None = None,
 ) -> list[LaunchTiming]:
-    """Times grids that may run at the same time. Everything else is like in `simulate`; `max_cycles` is for each.
+    """Times grids that may run at the same time, and the operations of `transfers` with them. Everything else is like
+    in `simulate`; `max_cycles` is for each.
 
     With `sample_blocks` a single grid that is no shader may end before all of its blocks have run: its timing then says
     so in `extrapolation`.
@@ -89,7 +91,8 @@ def simulate_batch(
     timing of a draw is in that of its first shader.
     """
     prepared, program = prepare(grids, machine)
-    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
+    transfers = transfers or Transfers()
+    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes, transfers)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     # the fixed-function units wait for every block of a shader
     is_sampled = sample_blocks and len(grids) == 1 and not grids[0].shades
@@ -98,6 +101,7 @@ def simulate_batch(
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
         extrapolation = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
+    _settle(transfers, state)
     return [replace(timings[0], extrapolation=extrapolation)] if extrapolation else timings
 
 
@@ -108,6 +112,7 @@ def _new_state(
     sampling: Sampling,
     max_cycles: int,
     record_nbytes: int,
+    transfers: Transfers,
 ) -> State:
     fits = [grid.fit for grid in grids]
     machine.tables.begin()
@@ -120,7 +125,7 @@ def _new_state(
         len(blame.blame_bucket) - 1,
         1,
     )
-    records, edges = grid_records(grids, machine)
+    records, operations, edges = batch_records(grids, transfers.operations, machine)
     record["origin"] = origin = records["ready"][records["waits"] == 0].min()
     record["now"] = origin - QUANTUM  # a quantum has just ended
     record["head"] = -1
@@ -135,7 +140,9 @@ def _new_state(
     work = [grid.grid.draw for grid in grids if grid.grid.draw]
     has_draws = len(work) > 0
     record["n_draws"], record["block_slots"] = len(work), block_slots(machine.chip, has_draws)
-    core = new_core(machine, program, records, edges, has_draws)
+    record["n_operations"], record["second_way_permille"] = len(operations), transfers.second_way_permille
+    engines = np.array(transfers.engines, np.int64)
+    core = new_core(machine, program, records, edges, operations, engines, has_draws)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
@@ -218,6 +225,16 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
     ]
     machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
     return timings
+
+
+def _settle(transfers: Transfers, state: State) -> None:
+    """Gives each operation its time, and the engines theirs."""
+    if not transfers.operations:
+        return
+    ends = state.core.operation[["start_cycle", "end_cycle"]].tolist()
+    for operation, (start, end) in zip(transfers.operations, ends, strict=True):
+        operation.start_cycle, operation.end_cycle = start, end
+    transfers.engines[:] = state.core.engine.tolist()
 
 
 def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:

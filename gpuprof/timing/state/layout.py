@@ -365,8 +365,28 @@ LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
 # bin in addition to activity that continues from earlier bins.
 ACTIVITY = np.dtype([("change", "i8"), ("area", "i8")])
 
-# Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
-EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
+# What waits for the grid or operation whose edge this is: grid `target`, or from n_grids on an operation;
+# `programmatic`: only until all blocks of the grid say so.
+EDGE = np.dtype([("target", "i4"), ("programmatic", "i4")])
+
+# A copy, a fill or a function of the host that a stream waits for (units/operations.py).
+OPERATION = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            "engine",  # that carries it out, by base.engines.ENGINES
+            "latency_cycles",  # before its bytes move
+            "transfer_cycles",  # while only they move
+            "first_edge",  # as a grid's
+            "last_edge",
+            "waits",  # grids and operations that must end before it is ready
+            "ready",  # from this cycle on
+            "has_ended",  # 1: its end is known
+            "start_cycle",
+            "end_cycle",
+        )
+    ]
+)
 
 L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
 L2_LINE = np.dtype(
@@ -522,6 +542,7 @@ COUNTERS = (
     "n_grids",
     "n_active",
     "n_ended",
+    "n_operated",  # operations whose end is known
     "pool_freed",  # when a full pool last had room again
     "first_open",  # grids before it have ended
     "next_ready",  # when the next one is
@@ -602,6 +623,8 @@ DERIVED_NUMBERS = (
 )
 BATCH_NUMBERS = (
     "n_draws",
+    "n_operations",
+    "second_way_permille",  # of its rate that a copy has while another one goes the other way
     "block_slots",  # of an SM
     "period_cycles",
     "phase_cycles",

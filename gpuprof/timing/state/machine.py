@@ -234,7 +234,15 @@ def block_slots(chip: Chip, has_draws: bool) -> int:
     return chip.warp_slots if has_draws else chip.max_blocks
 
 
-def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray, has_draws: bool) -> Core:
+def new_core(
+    machine: Machine,
+    program: StaticProgram,
+    grids: np.ndarray,
+    edges: np.ndarray,
+    operations: np.ndarray,
+    engines: np.ndarray,
+    has_draws: bool,
+) -> Core:
     chip = machine.chip
     partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
     slots = chip.sms * block_slots(chip, has_draws)
@@ -242,6 +250,8 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
     return Core(
         grid=grids,
         edge=edges,
+        operation=operations,
+        engine=engines,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
         atomic_time=np.zeros((len(grids), chip.l2_slices), np.int64),

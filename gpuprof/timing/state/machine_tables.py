@@ -36,6 +36,7 @@ from gpuprof.timing.state.layout import (
     LANE,
     LOAD_RECORD,
     LOSS,
+    OPERATION,
     PARTITION,
     PASSAGE,
     PORT,
@@ -70,6 +71,8 @@ class Program(NamedTuple):
 class Core(NamedTuple):
     grid: Annotated[np.ndarray, Table(GRID)]
     edge: Annotated[np.ndarray, Table(EDGE)]
+    operation: Annotated[np.ndarray, Table(OPERATION)]
+    engine: Annotated[np.ndarray, Table(WORD)]  # when each is free
     presence: Annotated[np.ndarray, Table(PRESENCE, "sms")]  # by grid, of each SM
     loss: Annotated[np.ndarray, Table(LOSS, "sms")]  # by grid, of each SM
     atomic_time: Annotated[np.ndarray, Table(WORD, "l2_slices")]  # by grid: ticks that each slice worked on atomics

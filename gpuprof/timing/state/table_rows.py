@@ -147,6 +147,7 @@ def floor_log2(typing_context, number):
 
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 grid_at, presence_at, edge_at, loss_at = _rows("grid"), _rows("presence"), _rows("edge"), _rows("loss")
+operation_at, engine_at = _rows("operation"), _rows("engine")
 atomic_time_at, hot_line_at = _rows("atomic_time"), _rows("hot_line")
 step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
 warp_at, until_at, board_at, second_at, blocked_at = (

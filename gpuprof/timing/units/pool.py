@@ -10,6 +10,7 @@ from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
 from gpuprof.timing.state.table_rows import block_at, edge_at, grid_at, warp_at
 from gpuprof.timing.units.draw_pipeline import shaded
+from gpuprof.timing.units.operations import comes_closer, start_operations
 from gpuprof.timing.units.scoreboard import hold, sleep
 from gpuprof.timing.units.sm_resources import find_room
 
@@ -23,6 +24,8 @@ def pick_head(machine, present):
     head = -1
     machine.carve_out = 0
     machine.next_ready = NEVER
+    if machine.n_operated < machine.n_operations:
+        start_operations(machine, present)
     while machine.first_open < machine.n_grids and grid_at(machine, machine.first_open).state == ENDED:
         machine.first_open += 1
     # Amert et al. (2017) found this order on a Tegra X2; nothing newer was found published. Grids are in the order
@@ -91,16 +94,15 @@ def grid_ends(machine, grid_index):
         leave_pool(machine, t)
     for k in range(grid.first_edge, grid.last_edge):
         edge = edge_at(machine, k)
-        after = grid_at(machine, edge.grid)
-        if edge.programmatic:
-            after.prerequisites -= 1
-            # block_launch_cycles approximate the time until warps see the end: an estimate.
-            after.prerequisites_seen = max(after.prerequisites_seen, t + machine.block_launch_cycles)
-            if after.prerequisites == 0:
-                let_go(machine, edge.grid)
-        else:
-            after.waits -= 1
-            after.ready = max(after.ready, t + after.launch_cycles)
+        if not edge.programmatic:
+            comes_closer(machine, edge.target, t)
+            continue
+        after = grid_at(machine, edge.target)
+        after.prerequisites -= 1
+        # block_launch_cycles approximate the time until warps see the end: an estimate.
+        after.prerequisites_seen = max(after.prerequisites_seen, t + machine.block_launch_cycles)
+        if after.prerequisites == 0:
+            let_go(machine, edge.target)
 
 
 @call_njit
@@ -126,7 +128,7 @@ def signal(machine, slot, cycle):
     if grid.signalled == grid.total_blocks:
         for k in range(grid.first_edge, grid.last_edge):
             if edge_at(machine, k).programmatic:
-                after = grid_at(machine, edge_at(machine, k).grid)
+                after = grid_at(machine, edge_at(machine, k).target)
                 after.waits -= 1
                 after.ready = max(after.ready, grid.signal_cycle)
 
