@@ -268,6 +268,7 @@ class HostCall:
     """The host makes a call that asks nothing of the GPU. kind: of hosts.CALLS, which says what it costs."""
 
     kind: str = "other"
+    n: int = 1  # such calls, or nodes that it is about
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
+from gpuprof.hosts import Host, load_host
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
@@ -44,6 +45,8 @@ class Settings:
 
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
     chip: Chip | None = None  # goes before any name
+    has_host: bool = True  # False: launches by themselves, without a program whose calls take time
+    host_name: str | None = None
     chip_changes: Mapping[str, Value] = field(default_factory=dict)  # of whatever chip it is: --param
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
@@ -66,6 +69,10 @@ class Settings:
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
     findings: Findings = field(default_factory=Findings)  # of the whole run
     supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
+
+    def chosen_host(self, chip: Chip) -> Host | None:
+        """The host of a run on a chip; None for launches that no program makes."""
+        return load_host(self.host_name or "pcie4") if self.has_host else None
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

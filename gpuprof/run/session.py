@@ -20,7 +20,7 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.load_map import LoadMap, move_nbytes
-from gpuprof.device.memory import AddressSpace
+from gpuprof.device.memory import AddressSpace, Allocation
 from gpuprof.device.module import LoadedModule, load
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.graphics.draw_counts import DrawCounts
@@ -30,6 +30,8 @@ from gpuprof.records.command_stream.write import StreamWriter
 from gpuprof.run.compile_file import build, build_ptx, other_arch
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.launcher import Launcher, check_sampling
+from gpuprof.run.launching.operations import StreamOperation
+from gpuprof.run.launching.pending import PendingLaunch
 from gpuprof.run.observers.block_counts import BlockCounts
 from gpuprof.run.observers.observer import SessionObserver
 from gpuprof.run.observers.recorded_draws import RecordedDraws
@@ -37,6 +39,7 @@ from gpuprof.run.observers.recording import Recording
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import Attached, Tracers
 from gpuprof.run.run_settings import Settings
+from gpuprof.run.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.trace.generator import TraceGenerator
 
 if TYPE_CHECKING:
@@ -44,9 +47,8 @@ if TYPE_CHECKING:
     from gpuprof.run.drawing.draw_executor import DrawExecutor
 
 MOST_PRIORITY = 1 << 31  # CUDA's is an int
-# Commands for observers only: nothing overlaps the default stream here, and tasks are no work.
+# Commands for observers only: tasks are no work.
 REPORTED = (
-    cmd.NonBlocking,
     cmd.TaskBegin,
     cmd.TaskEnd,
     cmd.CallBegin,
@@ -80,13 +82,16 @@ class Session:
         self.observers = [*self._recording(timing), self.tracers, self.tasks]
         for attached in settings.traces:
             self.tracers.attach(attached)
-        self.launcher = Launcher(settings, chip, self.memory, timing, self.observers, self.tasks, self.tracers)
+        self.timeline = Timeline(settings.chosen_host(chip), chip)
+        self.launcher = Launcher(
+            settings, chip, self.memory, timing, self.observers, self.tasks, self.tracers, self.timeline
+        )
         self.in_flight = self.launcher.in_flight
         self._handlers: dict[type, Callable] = dict.fromkeys(REPORTED, lambda command: None) | {
-            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
+            cmd.Allocate: self._allocate,
             cmd.Free: self._free,
             cmd.FreeLater: self._free_later,
-            cmd.Map: lambda c: self.memory.map(c.address, c.nbytes),
+            cmd.Map: self._map,
             cmd.Unmap: self._unmap,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
@@ -102,6 +107,12 @@ class Session:
             cmd.Priority: self._set_priority,
             cmd.Wait: self._wait,
             cmd.SetSampler: lambda c: self.launcher.set_sampler(c.registers),
+            cmd.NonBlocking: lambda c: self.timeline.set_non_blocking(c.stream),
+            cmd.HostTime: lambda c: self.timeline.reach_ns(c.ns),
+            cmd.HostCall: lambda c: self.timeline.call(c.kind, c.n),
+            cmd.HostFunction: self._host_function,
+            cmd.Together: self._begin_together,
+            cmd.TogetherEnd: lambda c: self.timeline.end_together(),
         }
 
     def _recording(self, timing: GpuTiming) -> list[SessionObserver]:
@@ -202,84 +213,167 @@ class Session:
             observer.loaded(module, self._images[id(program)][1])
         return module
 
-    # Copies between host and device take no GPU time. They see memory as the commands before them leave it.
+    @property
+    def host_ns(self) -> int:
+        """The host's clock, in nanoseconds since the program began."""
+        return round(self.timeline.host_ns)
+
+    # Memory is as the commands before leave it, whatever the time of each is.
+
+    def _allocate(self, command: cmd.Allocate) -> Allocation:
+        self.timeline.call("allocate")
+        return self.memory.allocate(command.nbytes, command.name, command.is_undefined)
+
+    def _map(self, command: cmd.Map) -> None:
+        self.timeline.call("allocate")
+        self.memory.map(command.address, command.nbytes)
 
     def _free(self, command: cmd.Free) -> None:
         self._reach(0)
+        self.timeline.call("free")
         self._happens(command)
         self.memory.free(command.address)
 
     def _free_later(self, command: cmd.FreeLater) -> None:
         """Orders between launches are checked: the bytes that were touched before must be known."""
+        self.timeline.call("allocate_later")
         if self.tracers.compares_launches:
             self.launcher.finish_emulation()
 
     def _unmap(self, command: cmd.Unmap) -> None:
         self._reach(0)
+        self.timeline.call("free")
         self.memory.unmap(command.address, command.nbytes)
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
-        self._reach(command.stream)
+        self.timeline.call("copy")
+        self._reach(command.stream, self._is_blocking(command))
         self.memory.check(command.address, len(command.data), "write")
-        self._happens(command)
+        self._operate(command)
         self.memory.write(command.address, command.data)
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:
-        """The host has the bytes when this returns, so it waits: as for a copy to memory that is not page-locked."""
-        self.launcher.settle()
+        """The host waits for a copy to memory that is not page-locked."""
+        self.timeline.call("copy")
+        self._reach(command.stream, not command.is_pinned)
         data = self.memory.read(command.address, command.nbytes)
-        self._happens(replace(command, stream=0))
+        self._operate(command)
         return data
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
+        self.timeline.call("copy")
         self._reach(command.stream)
         self.memory.copy(command.destination, command.source, command.nbytes)
-        self._happens(command)
+        self._operate(command)
 
     def _fill(self, command: cmd.Fill) -> None:
+        self.timeline.call("fill")
         self._reach(command.stream)
         self.memory.fill(command.address, command.nbytes, command.pattern)
-        self._happens(command)
+        self._operate(command)
+
+    def _host_function(self, command: cmd.HostFunction) -> None:
+        self.launcher.settle()
+        self._operate(command)
+
+    def _is_blocking(self, command: cmd.CopyIn) -> bool:
+        """True for a copy that the host stays with until its end, and so until that of what its stream has."""
+        host = self.timeline.host
+        return host is not None and not command.is_pinned and len(command.data) > host.staged_nbytes
+
+    def _operate(self, command: cmd.Command) -> None:
+        """A copy, fill or function of the host takes its time, and its place in the order of execution."""
+        after = self._tail(command.stream)
+        operation = self.launcher.operate(command, command.stream)
+        is_awaited = isinstance(command, cmd.CopyOut) and not command.is_pinned
+        reported = replace(command, stream=DEFAULT_STREAM) if is_awaited else command
+        self._report(reported, max(operation.start_cycle, operation.arrival), after, operation)
+        if operation.end_cycle >= 0:
+            for observer in self.observers:
+                observer.operated(operation)
+        if is_awaited:
+            self.timeline.wait(operation.end_cycle)
+        elif isinstance(command, cmd.CopyIn) and self._is_blocking(command):
+            self.timeline.reach_ns(self.timeline.ns(operation.end_cycle))
+
+    def _begin_together(self, command: cmd.Together) -> None:
+        if command.what == "graph":
+            self.timeline.call("graph_launch")
+            self.timeline.call("graph_node", command.n)
+        else:
+            self.timeline.call("copy")
+        self.timeline.begin_together(command.what)
 
     def _happens(self, command: cmd.Command, event: int | None = None) -> None:
         """Reports the command after the launches in flight that end its stream, or that an event waits for."""
-        stream = getattr(command, "stream", 0)
-        flights = self.in_flight.tail(stream) if stream > 0 else []
+        flights = self._tail(getattr(command, "stream", 0))
         if event is not None:
             flights = self.in_flight.before_event(event)
-        for observer in self.observers:
-            observer.happens(command, self.launcher.cycle, [flight.launch for flight in flights])
+        self._report(command, self.launcher.cycle, flights)
 
-    def _reach(self, stream: int) -> None:
-        """Memory is as all launches before leave it. The default stream waits for them, too, but for draws: their
-        commands follow each other in a buffer of their own.
+    def _tail(self, stream: int) -> list[PendingLaunch]:
+        """The launches in flight that end a stream."""
+        return self.in_flight.tail(stream) if stream > 0 else []
+
+    def _report(
+        self,
+        command: cmd.Command,
+        cycle: int,
+        after: list[PendingLaunch],
+        operation: StreamOperation | None = None,
+    ) -> None:
+        for observer in self.observers:
+            observer.happens(command, cycle, [flight.launch for flight in after], operation)
+
+    def _reach(self, stream: int, is_blocking: bool = False) -> None:
+        """Memory is as all launches before leave it. The default stream waits for them, too, and so does a host that
+        stays with a copy; but not for draws: their commands follow each other in a buffer of their own.
         """
-        if self.in_flight.are_draws:
+        if self.in_flight.are_draws and not is_blocking:
             return
-        if stream == 0:
+        if stream == 0 or is_blocking:
             self.launcher.settle()
         else:
             self.launcher.finish_emulation()
 
     def _event(self, command: cmd.Event) -> None:
+        self.timeline.call("record")
         if command.stream == 0:
             self.launcher.settle()
-        self.in_flight.mark(command.event, command.stream, self.launcher.cycle)
+        self.in_flight.mark(command.event, command.stream, self.timeline.arrival(command.stream))
 
     def _event_time(self, command: cmd.EventTime) -> int:
         if self.in_flight.depends(command.event):
             self.launcher.settle()
+        self.timeline.call("other")
         self._happens(command)
         return self.in_flight.cycle_of(command.event)
 
     def _wait(self, command: cmd.Wait) -> int | None:
         if command.stream == cmd.HOST or command.stream == 0 or command.event == cmd.EVERYTHING:
             self.launcher.settle()
+            end = self._awaited(command)
+            if command.stream == cmd.HOST:
+                self.timeline.wait(end)
+            else:
+                self.timeline.call("wait_event")
+                self.timeline.ended(command.stream, end)
             self._happens(replace(command, stream=cmd.HOST))
             return self.launcher.cycle if command.stream == cmd.HOST else None
+        self.timeline.call("wait_event")
         self.in_flight.wait(command.event, command.stream)
+        if (cycle := self.in_flight.known_cycle(command.event)) is not None:
+            self.timeline.sees(command.stream, cycle)
         self._happens(command, command.event)
         return None
+
+    def _awaited(self, command: cmd.Wait) -> int:
+        """The cycle in which what a Wait waits for has ended; all of it has been timed."""
+        if command.event != cmd.EVERYTHING:
+            return self.in_flight.cycle_of(command.event)
+        if command.of == cmd.NO_STREAM:
+            return 0
+        return self.timeline.end_of_all if command.of == cmd.EVERY_STREAM else self.timeline.end_of(command.of)
 
     def _set_priority(self, command: cmd.Priority) -> None:
         if not -MOST_PRIORITY <= command.priority < MOST_PRIORITY:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuprof.errors import UsageError
 from gpuprof.tables.samples import SAMPLED_COUNTERS, SM_SHIFT, WIDE, losses_of_none
-from gpuprof.timing.batch import Grid
+from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.sampling.configuration import MAX_BUFFER_NBYTES, MAX_FIFO_DEPTH, MIN_PERIOD_CYCLES, Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -33,6 +33,7 @@ def simulate_with_period(
     max_cycles: int,
     sample_blocks: bool,
     record_nbytes: int,
+    transfers: Transfers | None = None,
 ) -> list[LaunchTiming]:
     """Times grids like `simulate_batch`, finds the period, and puts it into each timing. Raises UsageError for a
     sampler whose samples cannot be thinned.
@@ -55,7 +56,9 @@ def simulate_with_period(
         buffer_nbytes=MAX_BUFFER_NBYTES,
     )
     try:
-        timings = simulate_batch(machine, grids, lossless, held.take, max_cycles, sample_blocks, record_nbytes)
+        timings = simulate_batch(
+            machine, grids, lossless, held.take, max_cycles, sample_blocks, record_nbytes, transfers
+        )
     finally:
         while held.overflows(sampling.fifo_depth, sampling.drain_cycles or chip.sampler_drain_cycles):
             held.thin()

@@ -12,7 +12,7 @@ from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.launching.sampling_overhead import copy_of, simulate_twice
 from gpuprof.run.launching.stored_trace import repeated
 from gpuprof.timing.auto import simulate_with_period
-from gpuprof.timing.batch import Grid
+from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
@@ -47,9 +47,16 @@ class GpuTiming:
             self._compilation.wait()
             self._compilation = None
 
-    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink, control: CacheControl) -> list[LaunchTiming]:
+    def time(
+        self,
+        grids: list[Grid],
+        sampling: Sampling,
+        sink: Sink,
+        control: CacheControl,
+        transfers: Transfers | None = None,
+    ) -> list[LaunchTiming]:
         """Times a batch as often as `control` says; gives the last timing, with the cycles of those that it counts.
-        Only the last one is sampled.
+        Only the last one is sampled, and has the operations of `transfers` in it.
         """
         cycles: list[list[int]] = []  # of the launches, in each timing
         timings: list[LaunchTiming] = []
@@ -57,14 +64,16 @@ class GpuTiming:
             if control.cache == COLD:
                 self._empty_caches()
             is_last = number == control.timings
-            timings = self._time(now, sampling, sink) if is_last else self._time(now, Sampling(), _nowhere)
+            timings = self._time(now, sampling, sink, transfers) if is_last else self._time(now, Sampling(), _nowhere)
             cycles.append([timing.cycles for timing in timings])
         if control.repeat == 1:
             return timings
         counted = np.array(cycles[-control.repeat :], np.uint64).T
         return [replace(timing, repetitions=row) for timing, row in zip(timings, counted, strict=True)]
 
-    def _time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
+    def _time(
+        self, grids: list[Grid], sampling: Sampling, sink: Sink, transfers: Transfers | None = None
+    ) -> list[LaunchTiming]:
         """Times a batch. Once records have passed the load/store unit, everything is timed twice: their effects on
         the caches may show later.
         """
@@ -73,9 +82,9 @@ class GpuTiming:
             self._undisturbed = copy_of(self.machine)
         limit, nbytes = self._max_cycles, self._record_nbytes
         if self._undisturbed is not None:
-            return simulate_twice(self.machine, self._undisturbed, grids, sampling, sink, limit, nbytes)
+            return simulate_twice(self.machine, self._undisturbed, grids, sampling, sink, limit, nbytes, transfers)
         simulate = simulate_with_period if sampling.auto_period else simulate_batch
-        return simulate(self.machine, grids, sampling, sink, limit, self._sample_blocks, nbytes)
+        return simulate(self.machine, grids, sampling, sink, limit, self._sample_blocks, nbytes, transfers)
 
     def _empty_caches(self) -> None:
         for machine in (self.machine, self._undisturbed):

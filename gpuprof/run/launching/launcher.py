@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from gpuprof.base.cache_control import KEEP, CacheControl
+from gpuprof.base.engines import ENGINE_MEMORY
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
@@ -19,12 +20,14 @@ from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import UsageError
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.nested import Descent, launches_grids
+from gpuprof.run.launching.operations import StreamOperation, cost_of, flags_of
 from gpuprof.run.launching.pending import BegunLaunch, InFlight
 from gpuprof.run.launching.settling import Settler
 from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import LaunchTrace, Tracers
 from gpuprof.run.run_settings import Settings
+from gpuprof.run.timeline import Timeline
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
@@ -45,19 +48,21 @@ class Launcher:
         observers: Sequence[SessionObserver],
         tasks: Tasks,
         tracers: Tracers,
+        timeline: Timeline,
     ):
         self.settings, self.chip, self.memory, self.timing = settings, chip, memory, timing
+        self.timeline = timeline
         self.observers, self.tasks, self.tracers = observers, tasks, tracers
         self.in_flight = InFlight()
-        self.settler = Settler(settings, chip, self.in_flight, timing, observers)
+        self.settler = Settler(settings, chip, self.in_flight, timing, observers, timeline)
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.priorities: dict[int, int] = {}  # of streams
         self.n_launches = 0
 
     @property
     def cycle(self) -> int:
-        """The GPU's present cycle."""
-        return self.timing.machine.cycle
+        """The GPU's cycle at the host's present."""
+        return self.timeline.present
 
     def settle(self) -> list[LaunchTiming]:
         """Waits for everything in flight; see `Settler.settle`."""
@@ -70,11 +75,13 @@ class Launcher:
 
     def launch(self, launch: cmd.Launch, shader: DrawStage | None = None) -> LaunchTiming | None:
         """Gives the timing of a launch on the default stream, None for one in flight or without timing."""
+        self.timeline.launch()
         if not launch.is_timed:
             return self._only_emulate(launch)
         if launch.stream == 0:
             self.settle()
-        self.in_flight.add(self.begin(launch, shader=shader))
+        begun = self.begin(launch, shader=shader)._replace(arrival=self.timeline.arrival(launch.stream))
+        self.in_flight.add(begun, self.timeline.cross_stream_cycles)
         if launches_grids(launch.module):
             emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
             with self.settler.stopping():
@@ -86,6 +93,35 @@ class Launcher:
             return self.settle()[0]
         self.settle_if_full()
         return None
+
+    def operate(self, command: cmd.Command, stream: int) -> StreamOperation:
+        """A copy, fill or function of the host takes its place on a stream; its time is known once what it waits for
+        has been timed.
+        """
+        operation = self._operation(command, stream)
+        if self.in_flight.flights and not self.in_flight.are_draws:
+            self.in_flight.operate(operation)
+        else:
+            self.timeline.carry_out(operation)
+        return operation
+
+    def _operation(self, command: cmd.Command, stream: int) -> StreamOperation:
+        timeline = self.timeline
+        if timeline.host is None:
+            return StreamOperation(ENGINE_MEMORY, timeline.arrival(stream), 0, 0, stream=stream)
+        cost = cost_of(command, timeline.host, self.chip)
+        timeline.pass_ns(cost.host_ns)
+        latency_ns = timeline.latency_ns(cost.latency_ns)
+        return StreamOperation(
+            cost.engine,
+            timeline.arrival(stream),
+            timeline.cycles(latency_ns),
+            timeline.cycles(cost.transfer_ns),
+            stream=stream,
+            nbytes=cost.nbytes,
+            flags=flags_of(cost, timeline.is_graph),
+            is_timed=True,
+        )
 
     def settle_if_full(self) -> None:
         if self.in_flight.is_full:

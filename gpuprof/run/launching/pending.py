@@ -22,6 +22,7 @@ from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.launching.emulation_progress import emulating
 from gpuprof.run.launching.emulation_thread import Orders, ahead
+from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.timing.batch import Shades
 from gpuprof.timing.draw_tables import DrawWork
 from gpuprof.timing.sampling.filter import Filter
@@ -203,7 +204,7 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 class BegunLaunch(NamedTuple):
     """A launch that was requested: its emulation, which fills the counters, the filter of its samples, the priority
-    that its stream had at the request, and how it is measured.
+    that its stream had at the request, how it is measured, and the cycle in which the GPU gets it.
     """
 
     launch: cmd.Launch
@@ -212,11 +213,14 @@ class BegunLaunch(NamedTuple):
     filter: Filter
     priority: int
     control: CacheControl = AS_THE_PROGRAM
+    arrival: int = 0
 
 
 @dataclass(eq=False)
 class PendingLaunch:
-    """A launch in flight. It waits for `after`, `after_signal` and `launched_by`, as in timing.batch.Grid."""
+    """A launch in flight. `after`, `after_signal`, `launched_by` and `arrival` are as in timing.batch.Grid;
+    `more_cycles` pass before its first block, besides the chip's.
+    """
 
     launch: cmd.Launch
     counters: LaunchCounters
@@ -227,6 +231,8 @@ class PendingLaunch:
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
     control: CacheControl
+    arrival: int = 0
+    more_cycles: int = 0
     # of a draw's shader, as in timing.batch.Grid
     shades: Shades | None = None
     draw: DrawWork | None = None
@@ -234,7 +240,9 @@ class PendingLaunch:
 
 @dataclass
 class _Stream:
-    """A stream of launches. The next one waits for the flights `tail`, by number, and, once, for those in `events`."""
+    """A stream of launches and operations. The next one waits for the flights `tail`, by number (-1 - n: operation n),
+    and, once, for those in `events`.
+    """
 
     tail: set[int] = field(default_factory=set)
     last: int | None = None
@@ -254,14 +262,15 @@ class InFlight:
 
     def __init__(self) -> None:
         self.flights: list[PendingLaunch] = []
+        self.operations: list[StreamOperation] = []  # that wait for flights, or may
         self.n_instructions = 0  # of the flights' programs
         self._queue = Queue()
         self._streams: dict[int, _Stream] = {}
         self._marks: dict[int, _Mark] = {}
 
-    def add(self, begun: BegunLaunch) -> None:
+    def add(self, begun: BegunLaunch, cross_stream_cycles: int = 0) -> None:
         """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as
-        that lets it.
+        that lets it. cross_stream_cycles: until the stream sees an event that it waits for.
         """
         stream = self._stream(begun.launch.stream)
         number = len(self.flights)
@@ -269,9 +278,16 @@ class InFlight:
             after, after_signal = stream.events, (stream.last,)
         else:
             after, after_signal, stream.tail = stream.tail | stream.events, (), set()
-        self._take_off(begun, after, after_signal)
+        self._take_off(begun, after, after_signal, more_cycles=cross_stream_cycles if stream.events else 0)
         stream.tail.add(number)
         stream.last, stream.events = number, set()
+
+    def operate(self, operation: StreamOperation) -> None:
+        """An operation of a stream: after what the stream has."""
+        stream = self._stream(operation.stream)
+        operation.after = tuple(sorted(stream.tail | stream.events))
+        self.operations.append(operation)
+        stream.tail, stream.last, stream.events = {-len(self.operations)}, None, set()
 
     @property
     def are_draws(self) -> bool:
@@ -304,6 +320,7 @@ class InFlight:
         after: Iterable[int],
         after_signal: tuple[int, ...] = (),
         launched_by: tuple[int, int, int] | None = None,
+        more_cycles: int = 0,
     ) -> None:
         self.n_instructions += len(begun.launch.module.code)
         self.flights.append(
@@ -317,20 +334,26 @@ class InFlight:
                 after_signal,
                 launched_by,
                 begun.control,
+                begun.arrival,
+                more_cycles,
             )
         )
 
     def tail(self, stream: int) -> list[PendingLaunch]:
         """The flights at the end of a stream."""
-        return [self.flights[number] for number in sorted(self._stream(stream).tail)]
+        return self._numbered(self._stream(stream).tail)
 
     def before_event(self, event: int) -> list[PendingLaunch]:
         """The flights that an event waits for; none of an event that was not recorded."""
         mark = self._marks.get(event)
-        return [self.flights[number] for number in sorted(mark.flights)] if mark else []
+        return self._numbered(mark.flights) if mark else []
+
+    def _numbered(self, numbers: Iterable[int]) -> list[PendingLaunch]:
+        """The launches among these flights."""
+        return [self.flights[number] for number in sorted(numbers) if number >= 0]
 
     def mark(self, event: int, stream: int, cycle: int) -> None:
-        """Records an event at the end of a stream; `cycle` is the present."""
+        """Records an event at the end of a stream: not before `cycle`."""
         there = self._stream(stream)
         self._marks[event] = _Mark(cycle, frozenset(there.tail | there.events))
 
@@ -342,6 +365,11 @@ class InFlight:
     def depends(self, event: int) -> bool:
         """True if the event's cycle is not known before the flights have been timed."""
         return bool(self._marks[event].flights)
+
+    def known_cycle(self, event: int) -> int | None:
+        """The cycle of a recorded event that depends on nothing in flight."""
+        mark = self._marks.get(event)
+        return mark.cycle if mark and not mark.flights else None
 
     def cycle_of(self, event: int) -> int:
         return self._marks[event].cycle
@@ -357,7 +385,7 @@ class InFlight:
             self._queue.run_through()
 
     def landed(self, end_cycle: Callable[[int], int]) -> None:
-        """All flights are over; `end_cycle` gives a flight's."""
+        """All flights are over; `end_cycle` gives the end of one by its number, -1 - n of operation n."""
         for mark in self._marks.values():
             mark.cycle = max([mark.cycle, *(end_cycle(number) for number in mark.flights)])
         self.drop()
@@ -377,7 +405,7 @@ class InFlight:
             mark.flights = frozenset()
         for flight in self.flights:
             flight.pieces.close()
-        self.flights, self.n_instructions, self._queue = [], 0, Queue()
+        self.flights, self.operations, self.n_instructions, self._queue = [], [], 0, Queue()
         self._streams = {}
 
     def _stream(self, number: int) -> _Stream:

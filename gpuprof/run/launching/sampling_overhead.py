@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 from gpuprof.run.launching.stored_trace import stored
-from gpuprof.timing.batch import Grid
+from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -33,13 +33,16 @@ def simulate_twice(
     sink: Sink,
     max_cycles: int,
     record_nbytes: int,
+    transfers: Transfers | None = None,
 ) -> list[LaunchTiming]:
     """Times grids like `simulate_batch` on `machine`, and gives `disturbance_cycles`. An error in the first timing
     leaves no samples.
     """
     first, second = stored(grids, "traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
-    quiet = simulate_batch(undisturbed, first, Sampling(), lambda samples: None, max_cycles)
-    disturbed = simulate_batch(machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes)
+    quiet = simulate_batch(undisturbed, first, Sampling(), lambda samples: None, max_cycles, transfers=deepcopy(transfers))
+    disturbed = simulate_batch(
+        machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes, transfers=transfers
+    )
     return [
         replace(timing, disturbance_cycles=timing.cycles - alike.cycles)
         for alike, timing in zip(quiet, disturbed, strict=True)

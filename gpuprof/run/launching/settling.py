@@ -17,10 +17,12 @@ from gpuprof.errors import KernelFault
 from gpuprof.jit.cached import complaint
 from gpuprof.run.launching.emulation_progress import Watched, stopped_at, under_way
 from gpuprof.run.launching.gpu_timing import GpuTiming
+from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.run.launching.pending import InFlight, PendingLaunch
 from gpuprof.run.observers.observer import LaunchOrder, LaunchResult, SessionObserver
 from gpuprof.run.run_settings import Settings
-from gpuprof.timing.batch import Grid
+from gpuprof.run.timeline import DEFAULT_STREAM, Timeline
+from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.launch_timing import LaunchTiming
@@ -42,41 +44,61 @@ class Settler:
         in_flight: InFlight,
         timing: GpuTiming,
         observers: Sequence[SessionObserver],
+        timeline: Timeline,
     ):
         self._chip, self._sample_blocks, self._user = chip, settings.sample_blocks, settings.observer
-        self._in_flight, self._timing, self._observers = in_flight, timing, observers
+        self._in_flight, self._timing, self._observers, self._timeline = in_flight, timing, observers, timeline
 
     def settle(self, sampling: Sampling) -> list[LaunchTiming]:
         """Waits for everything in flight; gives the timings, in the order of the requests."""
-        flights = self._in_flight.flights
+        flights, operations = self._in_flight.flights, self._in_flight.operations
         if not flights:
             return []
         if notice := self._timing.take_notice():  # not before: a file or a launch that is refused compiles nothing
             self._user.notice(notice)
         with under_way(_watched(flights)), self.stopping():
             grids = [self._grid(flight, sampling) for flight in flights]
-            timings = self._timing.time(grids, sampling, self._samples, flights[0].control)
+            transfers = Transfers(operations, self._timeline.engines, self._timeline.second_way_permille)
+            timings = self._timing.time(grids, sampling, self._samples, flights[0].control, transfers)
             if timings[0].extrapolation:
                 # The blocks that were not timed are emulated all the same: results and counters are exact
                 # (docs/model.md).
                 flights[0].pieces.order(Order(REST, traced=False))
             self._in_flight.finish_emulation()  # the counters are complete
         timings = [self._complete(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
-        self._in_flight.landed(lambda number: timings[number].end_cycle)
+        self._in_flight.landed(
+            lambda number: (timings[number] if number >= 0 else operations[-1 - number]).end_cycle
+        )
+        self._enter(flights, timings, operations)
         with stage("writing the results"):
             for flight, timing in zip(flights, timings, strict=True):
                 self._report(flight, timing)
             self._report_order(flights)
+            self._report_operations(operations)
         if text := complaint():
             self._user.notice(text)
         return timings
 
+    def _enter(
+        self, flights: Sequence[PendingLaunch], timings: list[LaunchTiming], operations: Sequence[StreamOperation]
+    ) -> None:
+        """The ends of launches and operations, into the timeline."""
+        for flight, timing in zip(flights, timings, strict=True):
+            self._timeline.launch_ended(flight.launch.stream, timing.end_cycle)
+        for operation in operations:
+            self._timeline.ended(operation.stream, operation.end_cycle)
+        if any(flight.shades for flight in flights):
+            self._timeline.ended(DEFAULT_STREAM, self._timing.machine.cycle)
+
     def run_through(self) -> None:
-        """Emulates everything in flight to its end. Nothing is timed."""
-        flights = list(self._in_flight.flights)
+        """Emulates everything in flight to its end. Launches are not timed, and take no time."""
+        flights, operations = list(self._in_flight.flights), list(self._in_flight.operations)
         with under_way(_watched(flights)), self.stopping():
             self._in_flight.run_through()
             self._in_flight.drop()
+        for operation in operations:
+            self._timeline.carry_out(operation)
+        self._report_operations(operations)
         for flight in flights:
             self._print(flight)
             for observer in self._observers:
@@ -133,12 +155,13 @@ class Settler:
             flight.after,
             flight.after_signal,
             flight.priority,
-            self._chip.launch_cycles if not flight.shades else 0,
+            self._chip.launch_cycles + flight.more_cycles if not flight.shades else 0,
             flight.pieces.order,
             flight.launched_by,
             flight.filter,
             flight.shades,
             flight.draw,
+            flight.arrival,
         )
 
     def _once_compiled(self, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
@@ -184,6 +207,14 @@ class Settler:
         self._user.finished(result)
 
     def _report_order(self, flights: Sequence[PendingLaunch]) -> None:
-        batch = [LaunchOrder(one.launch, one.after, one.after_signal, one.launched_by) for one in flights]
+        batch = [
+            LaunchOrder(one.launch, tuple(k for k in one.after if k >= 0), one.after_signal, one.launched_by)
+            for one in flights
+        ]
         for observer in self._observers:
             observer.settled(batch)
+
+    def _report_operations(self, operations: Sequence[StreamOperation]) -> None:
+        for operation in operations:
+            for observer in self._observers:
+                observer.operated(operation)

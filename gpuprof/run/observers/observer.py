@@ -20,6 +20,7 @@ from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.watch.footprint import Bytes
 from gpuprof.errors import DeviceMemoryError, KernelFault
 from gpuprof.graphics.draw_counts import DrawCounts
+from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.launch_timing import LaunchTiming
 
@@ -104,10 +105,19 @@ class SessionObserver:
     def loaded(self, module: LoadedModule, image: bytes) -> None:
         """A module has been loaded; `image` is its ELF file."""
 
-    def happens(self, command: cmd.Command, cycle: int, after: Iterable[cmd.Launch]) -> None:
+    def happens(
+        self,
+        command: cmd.Command,
+        cycle: int,
+        after: Iterable[cmd.Launch],
+        operation: StreamOperation | None = None,
+    ) -> None:
         """A copy, fill, resolve, wait or free takes its place in the order of execution, after the launches in flight
-        that end its stream, or that the event waits for which the stream waits for.
+        that end its stream, or that the event waits for which the stream waits for. operation: what takes its time.
         """
+
+    def operated(self, operation: StreamOperation) -> None:
+        """The time of an operation is known."""
 
     def launch(self, start: LaunchStart) -> None:
         """A launch was requested."""

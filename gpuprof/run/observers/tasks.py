@@ -25,11 +25,13 @@ from gpuprof.relate.byte_ranges import Ranges, coarser
 from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
 from gpuprof.relate.task_kinds import NONE, PARAMETERS
+from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchStart, SessionObserver
-from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, RELATIONS, TASKS
+from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 
 # Separate ranges of one task in one buffer. If there are more, the smallest gaps are filled, which is recorded.
 MOST_RANGES = 4096
+MOST_OPERATED = 4096  # rows that are written together
 HOST = "host"
 TABLES = {
     TaskRow: TASKS,
@@ -47,6 +49,7 @@ KINDS = {
     cmd.EventTime: task_kinds.WAIT,
     cmd.Free: task_kinds.FREE,
     cmd.Resolve: task_kinds.COPY_WITHIN,
+    cmd.HostFunction: task_kinds.HOST_FUNCTION,
 }
 
 
@@ -80,6 +83,8 @@ class Tasks(SessionObserver):
         self._tasks: WeakKeyDictionary[cmd.Launch, int] = WeakKeyDictionary()
         self._after_copy: dict[int, int] = {}  # launch's task -> copy on its stream before it
         self._call: cmd.CallBegin | None = None  # that is open
+        self._operations: dict[StreamOperation, int] = {}  # tasks of those whose time is not known
+        self._operated: list[tuple] = []  # rows that wait
         self._draws_of_pass: dict[int, list[int]] = {}  # tasks by pass
         self._statements: dict[type, Callable] = {
             cmd.TaskBegin: self._begin,
@@ -157,11 +162,19 @@ class Tasks(SessionObserver):
         self._front, self._of_stream = (task,), {}
         self._tasks[launch] = task
 
-    def happens(self, command: cmd.Command, cycle: int, after: Iterable[cmd.Launch] = ()) -> None:
+    def happens(
+        self,
+        command: cmd.Command,
+        cycle: int,
+        after: Iterable[cmd.Launch] = (),
+        operation: StreamOperation | None = None,
+    ) -> None:
         stream = getattr(command, "stream", 0)
         task = self.journal.leaf(
             KINDS[type(command)], self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
         )
+        if operation:
+            self._operations[operation] = task
         if stream in (0, cmd.HOST):
             self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
             self._front, self._of_stream = (task,), {}
@@ -175,6 +188,20 @@ class Tasks(SessionObserver):
         if self._rules:
             self._leaves[task] = ""
         self._note(task, command)
+
+    def operated(self, operation: StreamOperation) -> None:
+        if not operation.is_timed:
+            return
+        times = (operation.start_cycle, operation.end_cycle)
+        row = (self._operations.pop(operation), operation.engine, operation.flags, operation.stream, *times)
+        self._operated.append((*row, operation.nbytes))
+        if len(self._operated) >= MOST_OPERATED:
+            self._put_operated()
+
+    def _put_operated(self) -> None:
+        if self._recorder and self._operated:
+            self._recorder.table(OPERATIONS, np.array(self._operated, OPERATIONS.dtype))
+        self._operated = []
 
     def _constrain(self, kind: int, sources: Iterable[int], task: int) -> None:
         for source in sorted(sources):
@@ -353,11 +380,14 @@ class Tasks(SessionObserver):
         if address is not None:
             allocation = self._memory.at(address)
             return f"{task_kinds.TASKS[KINDS[type(command)]]} {allocation.name if allocation else ''}".strip()
+        if isinstance(command, cmd.HostFunction):
+            return "host function"
         return "wait for everything" if command.event == cmd.EVERYTHING else f"wait for event {command.event}"
 
     # Writing.
 
     def flush(self) -> None:
+        self._put_operated()
         self.journal.flush()
 
     def finish(self) -> None:
@@ -367,6 +397,7 @@ class Tasks(SessionObserver):
         for ruled in self._rules:
             self._gather(ruled)
         self._rules = []
+        self._put_operated()
         self.journal.finish()
 
     def _gather(self, ruled: Ruled) -> None:

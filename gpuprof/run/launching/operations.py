@@ -1,0 +1,100 @@
+"""Copies, fills and functions of the host: what each needs of a link or of the DRAM."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuprof.base.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.hosts import Host
+from gpuprof.relate.task_kinds import IS_NODE, IS_PINNED
+from gpuprof.timing.batch import Operation
+
+# Bytes that the DRAM moves for each that is copied within the device: one is read and one is written.
+DRAM_SHARE_OF_COPY = 2
+
+
+@dataclass(eq=False)
+class StreamOperation(Operation):
+    """An operation of a stream, with what the recording has of it: `flags` are those of relate.task_kinds. is_timed:
+    there is a host whose link and calls say what it takes.
+    """
+
+    stream: int = 0
+    nbytes: int = 0
+    flags: int = 0
+    is_timed: bool = False
+
+
+class Cost(NamedTuple):
+    """What carries a command out, and how long that takes; `host_ns`: of it the host stages bytes first; is_blocking:
+    the host continues once it has ended.
+    """
+
+    engine: int
+    nbytes: int
+    latency_ns: float
+    transfer_ns: float
+    is_pinned: bool = False
+    host_ns: float = 0
+    is_blocking: bool = False
+
+
+def cost_of(command: cmd.Command, host: Host, chip: Chip) -> Cost:
+    """The cost of a copy, a fill or a function of the host."""
+    if isinstance(command, cmd.CopyIn):
+        nbytes = len(command.data)
+        if command.is_pinned:
+            return _over_the_link("in", nbytes, host)
+        return _staged_in(nbytes, host)
+    if isinstance(command, cmd.CopyOut):
+        if command.is_pinned:
+            return _over_the_link("out", command.nbytes, host)
+        return _staged_out(command.nbytes, host)
+    if isinstance(command, cmd.HostFunction):
+        return Cost(ENGINE_HOST, 0, host.host_function_ns, 0)
+    if isinstance(command, cmd.Fill):
+        return Cost(ENGINE_MEMORY, command.nbytes, host.fill_latency_ns, command.nbytes / chip.dram_gbytes_per_s)
+    if command.direction in ("in", "out"):
+        return _over_the_link(command.direction, command.nbytes, host)
+    if command.direction == "host":
+        return Cost(ENGINE_HOST, command.nbytes, host.copy_latency_ns, command.nbytes / host.staging_gbytes_per_s, True)
+    moved = DRAM_SHARE_OF_COPY * command.nbytes
+    return Cost(ENGINE_MEMORY, command.nbytes, host.copy_latency_ns, moved / chip.dram_gbytes_per_s)
+
+
+def _rate(direction: str, host: Host) -> float:
+    """Of the link, in bytes per nanosecond."""
+    return host.link_in_gbytes_per_s if direction == "in" else host.link_out_gbytes_per_s
+
+
+def _engine(direction: str) -> int:
+    return ENGINE_IN if direction == "in" else ENGINE_OUT
+
+
+def _over_the_link(direction: str, nbytes: int, host: Host) -> Cost:
+    return Cost(_engine(direction), nbytes, host.copy_latency_ns, nbytes / _rate(direction, host), True)
+
+
+def _staged_in(nbytes: int, host: Host) -> Cost:
+    """From memory that is not page-locked. A short copy leaves once the host has staged it, and does not keep the host;
+    a long one is staged in pieces, and the host stays until the last.
+    """
+    if nbytes <= host.staged_nbytes:
+        staged_ns = nbytes / host.staging_gbytes_per_s
+        return Cost(ENGINE_IN, nbytes, host.copy_latency_ns, nbytes / _rate("in", host), host_ns=staged_ns)
+    return _in_pieces("in", nbytes, host)
+
+
+def _staged_out(nbytes: int, host: Host) -> Cost:
+    return _in_pieces("out", nbytes, host)
+
+
+def _in_pieces(direction: str, nbytes: int, host: Host) -> Cost:
+    rate = _rate(direction, host) * host.pageable_share
+    return Cost(_engine(direction), nbytes, host.pageable_latency_ns, nbytes / rate, is_blocking=True)
+
+
+def flags_of(cost: Cost, is_node: bool) -> int:
+    """Of relate.task_kinds."""
+    return IS_PINNED * cost.is_pinned | IS_NODE * is_node
