@@ -192,8 +192,10 @@ FIELDS = (
     Field("launch_cycles", "int", "cycles", 64, 100000,
         "from the end of a launch's predecessors, or the host's request, to its first block's turn"),
     Field("grid_overhead_cycles", "int", "cycles", 0, 50000,
-        "the cycles of a launch besides its blocks: the front end before the first block, and the end; part of "
+        "the cycles of a launch besides its blocks: the front end before the first block, and the end; they overlap "
         "launch_cycles where launches follow each other"),
+    Field("graph_node_cycles", "int", "cycles", 64, 100000,
+        "launch_cycles of a node of a graph that was launched as a whole"),
     Field("max_active_grids", "int", "grids", 1, 1024,
         "grids that can have running blocks or blocks waiting for room; further grids are pending"),
     Field("block_launch_cycles", "int", "cycles", 64, 5000,

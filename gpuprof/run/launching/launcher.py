@@ -81,7 +81,10 @@ class Launcher:
         if launch.stream == 0:
             self.settle()
         begun = self.begin(launch, shader=shader)._replace(arrival=self.timeline.arrival(launch.stream))
-        self.in_flight.add(begun, self.timeline.cross_stream_cycles)
+        chip, is_node = self.chip, self.timeline.is_graph
+        self.in_flight.add(
+            begun, chip.graph_node_cycles if is_node else chip.launch_cycles, self.timeline.cross_stream_cycles
+        )
         if launches_grids(launch.module):
             emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
             with self.settler.stopping():

@@ -219,7 +219,7 @@ class BegunLaunch(NamedTuple):
 @dataclass(eq=False)
 class PendingLaunch:
     """A launch in flight. `after`, `after_signal`, `launched_by` and `arrival` are as in timing.batch.Grid;
-    `more_cycles` pass before its first block, besides the chip's.
+    `launch_cycles` too, None: the chip's.
     """
 
     launch: cmd.Launch
@@ -232,7 +232,7 @@ class PendingLaunch:
     launched_by: tuple[int, int, int] | None
     control: CacheControl
     arrival: int = 0
-    more_cycles: int = 0
+    launch_cycles: int | None = None
     # of a draw's shader, as in timing.batch.Grid
     shades: Shades | None = None
     draw: DrawWork | None = None
@@ -268,9 +268,9 @@ class InFlight:
         self._streams: dict[int, _Stream] = {}
         self._marks: dict[int, _Mark] = {}
 
-    def add(self, begun: BegunLaunch, cross_stream_cycles: int = 0) -> None:
+    def add(self, begun: BegunLaunch, launch_cycles: int | None = None, cross_stream_cycles: int = 0) -> None:
         """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as
-        that lets it. cross_stream_cycles: until the stream sees an event that it waits for.
+        that lets it. launch_cycles: before its first block; and cross_stream_cycles, if it waits for an event.
         """
         stream = self._stream(begun.launch.stream)
         number = len(self.flights)
@@ -278,7 +278,9 @@ class InFlight:
             after, after_signal = stream.events, (stream.last,)
         else:
             after, after_signal, stream.tail = stream.tail | stream.events, (), set()
-        self._take_off(begun, after, after_signal, more_cycles=cross_stream_cycles if stream.events else 0)
+        if launch_cycles is not None and stream.events:
+            launch_cycles += cross_stream_cycles
+        self._take_off(begun, after, after_signal, launch_cycles=launch_cycles)
         stream.tail.add(number)
         stream.last, stream.events = number, set()
 
@@ -320,7 +322,7 @@ class InFlight:
         after: Iterable[int],
         after_signal: tuple[int, ...] = (),
         launched_by: tuple[int, int, int] | None = None,
-        more_cycles: int = 0,
+        launch_cycles: int | None = None,
     ) -> None:
         self.n_instructions += len(begun.launch.module.code)
         self.flights.append(
@@ -335,7 +337,7 @@ class InFlight:
                 launched_by,
                 begun.control,
                 begun.arrival,
-                more_cycles,
+                launch_cycles,
             )
         )
 

@@ -155,7 +155,7 @@ class Settler:
             flight.after,
             flight.after_signal,
             flight.priority,
-            self._chip.launch_cycles + flight.more_cycles if not flight.shades else 0,
+            self._launch_cycles(flight),
             flight.pieces.order,
             flight.launched_by,
             flight.filter,
@@ -163,6 +163,11 @@ class Settler:
             flight.draw,
             flight.arrival,
         )
+
+    def _launch_cycles(self, flight: PendingLaunch) -> int:
+        if flight.shades:
+            return 0
+        return self._chip.launch_cycles if flight.launch_cycles is None else flight.launch_cycles
 
     def _once_compiled(self, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
         """The trace, whose first piece waits until the timing model is compiled."""
