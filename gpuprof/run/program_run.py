@@ -107,7 +107,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     options = replace(
         options, standard=options.standard or STANDARD, host_compiler=options.host_compiler or libraries.AUTO
     )
-    choice, settings = _chosen(replace(settings, options=options))
+    choice, settings = _chosen(replace(settings, options=options, has_host=True))
     chip = settings.chosen_chip()
     built = build_whole(sources, options, chip.arch)
     for notice in built.notices:

@@ -45,7 +45,7 @@ class Settings:
 
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
     chip: Chip | None = None  # goes before any name
-    has_host: bool = True  # False: launches by themselves, without a program whose calls take time
+    has_host: bool = False  # True: a program or a script, whose calls and copies take time
     host_name: str | None = None
     chip_changes: Mapping[str, Value] = field(default_factory=dict)  # of whatever chip it is: --param
     sampling: Sampling = NO_SAMPLING

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.device.api import Device
@@ -75,7 +76,7 @@ class _Collecting:
 @contextmanager
 def collecting(settings: Settings) -> Iterator[None]:
     """Inside, `device_of_script` gives one Device that records."""
-    _Collecting.settings, _Collecting.device = settings, None
+    _Collecting.settings, _Collecting.device = replace(settings, has_host=True), None
     try:
         yield
         if _Collecting.device:
@@ -98,7 +99,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
     """
     settings = _Collecting.settings
     if settings is None:
-        return open_device(Settings(observer=_Printer()), chip_name)
+        return open_device(Settings(observer=_Printer(), has_host=True), chip_name)
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device

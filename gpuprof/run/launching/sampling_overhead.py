@@ -39,7 +39,9 @@ def simulate_twice(
     leaves no samples.
     """
     first, second = stored(grids, "traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
-    quiet = simulate_batch(undisturbed, first, Sampling(), lambda samples: None, max_cycles, transfers=deepcopy(transfers))
+    quiet = simulate_batch(
+        undisturbed, first, Sampling(), lambda samples: None, max_cycles, transfers=deepcopy(transfers)
+    )
     disturbed = simulate_batch(
         machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes, transfers=transfers
     )

@@ -66,9 +66,7 @@ class Settler:
                 flights[0].pieces.order(Order(REST, traced=False))
             self._in_flight.finish_emulation()  # the counters are complete
         timings = [self._complete(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
-        self._in_flight.landed(
-            lambda number: (timings[number] if number >= 0 else operations[-1 - number]).end_cycle
-        )
+        self._in_flight.landed(lambda number: (timings[number] if number >= 0 else operations[-1 - number]).end_cycle)
         self._enter(flights, timings, operations)
         with stage("writing the results"):
             for flight, timing in zip(flights, timings, strict=True):
