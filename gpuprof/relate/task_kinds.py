@@ -7,9 +7,13 @@ NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is non
 # Of tasks.
 TASKS = (
     *("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call"),
-    "command buffer",
+    *("command buffer", "copy within host", "host function"),
 )
-TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER = range(len(TASKS))
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, COPY_HOST, HOST_FUNCTION = range(
+    len(TASKS)
+)
+# Of copies within the address space, by commands.COPY_DIRECTIONS: page-locked memory of the host is in it.
+COPIES_OF = {"within": COPY_WITHIN, "in": COPY_IN, "out": COPY_OUT, "host": COPY_HOST}
 
 # What carries copies, fills and functions of the host out.
 ENGINES = ("copy engine in", "copy engine out", "memory", "host")

@@ -28,6 +28,7 @@ from gpuprof.isa.program import Program
 from gpuprof.records.command_stream.codec import VERSION as STREAM_VERSION, Header
 from gpuprof.records.command_stream.write import StreamWriter
 from gpuprof.run.compile_file import build, build_ptx, other_arch
+from gpuprof.run.host_clock import HostClock
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.launcher import Launcher, check_sampling
 from gpuprof.run.observers.block_counts import BlockCounts
@@ -47,6 +48,11 @@ MOST_PRIORITY = 1 << 31  # CUDA's is an int
 # Commands for observers only: nothing overlaps the default stream here, and tasks are no work.
 REPORTED = (
     cmd.NonBlocking,
+    cmd.HostTime,
+    cmd.HostCall,
+    cmd.HostFunction,
+    cmd.Together,
+    cmd.TogetherEnd,
     cmd.TaskBegin,
     cmd.TaskEnd,
     cmd.CallBegin,
@@ -74,6 +80,7 @@ class Session:
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, so that it lives, and its ELF
         self.place_of_call: Callable[[], str] = str  # the line and call of the host, if they are known
         self.stream: StreamWriter | None = None
+        self._host = HostClock(chip.clock_mhz)
         timing = GpuTiming(chip, settings.record, settings.sample_blocks, settings.max_cycles)
         self.tracers = Tracers(chip, self.memory, settings.findings, settings.observer.notice, settings.recorder)
         self.tasks = Tasks(self.memory, settings.recorder, settings.observe, settings.rules)
@@ -134,6 +141,11 @@ class Session:
         """Launch commands carried out so far, and those of their kernels."""
         return self.launcher.n_launches
 
+    @property
+    def host_ns(self) -> int:
+        """The host's clock, in ns since the session began."""
+        return self._host.ns
+
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""
         options = replace(self.settings.options, compiler=compiler) if compiler else self.settings.options
@@ -166,6 +178,7 @@ class Session:
             for observer in self.observers:
                 observer.refused(command, error, self.place_of_call())
             raise
+        self._host.passes(command, self.launcher.cycle)
         for observer in self.observers:
             observer.done(command, result)
         return result
@@ -225,16 +238,21 @@ class Session:
         self.memory.write(command.address, command.data)
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:
-        """The host has the bytes when this returns, so it waits: as for a copy to memory that is not page-locked."""
-        self.launcher.settle()
+        """The host waits for the bytes where its memory is not page-locked."""
+        if command.is_pinned:
+            self._reach(command.stream)
+        else:
+            self.launcher.settle()
         data = self.memory.read(command.address, command.nbytes)
-        self._happens(replace(command, stream=0))
+        self._happens(command if command.is_pinned else replace(command, stream=0))
         return data
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
         self._reach(command.stream)
-        self.memory.copy(command.destination, command.source, command.nbytes)
+        self.memory.check(command.source, command.nbytes, "read")
+        self.memory.check(command.destination, command.nbytes, "write")
         self._happens(command)
+        self.memory.copy(command.destination, command.source, command.nbytes)
 
     def _fill(self, command: cmd.Fill) -> None:
         self._reach(command.stream)
