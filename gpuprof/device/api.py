@@ -42,9 +42,9 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 
 
 class Executor(Protocol):
-    """Carries out commands, one after the other. `n_launches`: Launch commands carried out so far. `host_ns`: of the
-    host's time since the session began. `place_of_call` returns the host's location ("app.cu:15: cudaFree"), "" where it is unknown: errors of the host are reported with
-    it.
+    """Carries out commands, one after the other. `n_launches`: Launch commands carried out so far. `host_ns`: the
+    host's clock, in ns since the first command. `place_of_call` returns the host's location ("app.cu:15: cudaFree"),
+    "" where it is unknown: errors of the host are reported with it.
     """
 
     n_launches: int

@@ -28,6 +28,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 
 MOST_STREAMS = 1 << 31
+MOST_NS = 1 << 53  # 104 days of the host's time
 MOST_NODES = 1 << 40  # of a graph, and rows of a copy
 MOST_ALIGNMENT = 1 << 21  # bytes: a large page of the host
 
@@ -231,7 +232,7 @@ class Player:
         return saved
 
     def _host_time(self, saved: cmd.HostTime) -> cmd.HostTime:
-        if saved.ns < 0:
+        if not 0 <= saved.ns < MOST_NS:
             raise self.stream.damaged(f"the host's clock shows {saved.ns} ns")
         return saved
 
