@@ -42,12 +42,13 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 
 
 class Executor(Protocol):
-    """Carries out commands, one after the other. `n_launches`: Launch commands carried out so far. `place_of_call`
-    returns the host's location ("app.cu:15: cudaFree"), "" where it is unknown: errors of the host are reported with
-    it.
+    """Carries out commands, one after the other. `n_launches`: Launch commands carried out so far. `host_ns`: the
+    host's clock, in ns since the first command. `place_of_call` returns the host's location ("app.cu:15: cudaFree"),
+    "" where it is unknown: errors of the host are reported with it.
     """
 
     n_launches: int
+    host_ns: int
     place_of_call: Callable[[], str]
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:

@@ -18,15 +18,20 @@ EVERY_STREAM, NO_STREAM = -1, -2  # as what a Wait is `of`
 # Of a copy: within the device, host to device, device to host, within the host's page-locked memory.
 COPY_DIRECTIONS = ("within", "in", "out", "host")
 TOGETHER = ("graph", "copy")
+# Calls that ask nothing of the GPU. The times of graph_instantiate and graph_update are by node.
+HOST_CALLS = ("other", "symbol_copy", "graph_instantiate", "graph_update")
 
 
 @dataclass(frozen=True)
 class Allocate:
-    """Gives device.memory.Allocation. is_undefined: the program may not rely on the zeros that are in it."""
+    """Gives device.memory.Allocation. is_undefined: the program may not rely on the zeros that are in it.
+    is_later: it is allocated in the order of a stream (cudaMallocAsync).
+    """
 
     nbytes: int
     name: str = ""
     is_undefined: bool = False
+    is_later: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,10 +270,12 @@ class HostTime:
 
 @dataclass(frozen=True)
 class HostCall:
-    """The host makes a call that asks nothing of the GPU. kind: of hosts.CALLS, which says what it costs."""
+    """The host makes a call that asks nothing of the GPU. kind: of HOST_CALLS. n: nodes of the graph that it makes or
+    sets.
+    """
 
     kind: str = "other"
-    n: int = 1  # such calls, or nodes that it is about
+    n: int = 1
 
 
 @dataclass(frozen=True)
@@ -280,8 +287,14 @@ class HostFunction:
 
 @dataclass(frozen=True)
 class Together:
-    """The requests up to the next TogetherEnd are one call of the host. what: of TOGETHER: the launch of a graph, each
-    request one of its n nodes or an order between these; or one copy or fill of n rows.
+    """The requests up to the matching TogetherEnd are one call of the host. what: of TOGETHER.
+
+    "graph": the launch of a graph; each request is one of its nodes, or an order between these. n: nodes, those of
+    child graphs in place of their node; those of conditional nodes once, however often they run. A node that is a copy
+    or fill of several rows is a "copy" in it; nothing else nests.
+    "copy": one copy or fill of n rows, of all slices. A row of more bytes than the runtime library stages at once is
+    several requests. A pageable copy to the host waits once, within it, before its first row.
+    While a host function runs within the launch of a graph, other threads' requests fall between the two, too.
     """
 
     what: str

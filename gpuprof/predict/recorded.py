@@ -13,7 +13,8 @@ from gpuprof.predict.draws.draw_records import read_draws, shaders_of
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.launch_counters import AGAIN, LaunchCounters, is_complete, read_counters, reference_chip
 
-# Task rows with waits of the host. A stream waits for an event of another stream on its own row.
+# Task rows with waits of the host. A stream waits for an event of another stream on its own row, and the host does not
+# wait for copies to its page-locked memory, which are on their stream's.
 HOST_ROWS = ("host", "default stream")
 
 
@@ -64,7 +65,7 @@ def epochs(database: sqlite3.Connection) -> dict[int, int]:
     for kind, row, launch in database.execute(
         "SELECT kind, r.name, launch FROM tasks JOIN task_rows r USING (row) WHERE is_virtual = 0 ORDER BY begin_order"
     ):
-        waits += kind == "copy to host" or (kind == "wait" and row in HOST_ROWS)
+        waits += kind in ("copy to host", "wait") and row in HOST_ROWS
         if launch is not None:
             epoch_of[launch] = waits
     return epoch_of

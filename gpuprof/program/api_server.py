@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
 from gpuprof.isa.program import Function, Program
@@ -15,14 +16,12 @@ from gpuprof.program.api_calls import Calls
 from gpuprof.program.api_table import PAGE, refusal
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
+from gpuprof.program.calls import BY_COMMANDS, FREE
 from gpuprof.program.channel import NOWHERE, Origin, Reply, Request
-from gpuprof.program.costs import cost_ns
 from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import ALL_LAUNCHES, LaunchChoice
 from gpuprof.program.line_table import Places
 from gpuprof.program.tasks import ProgramTasks
-
-BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class ApiServer:
@@ -59,6 +58,7 @@ class ApiServer:
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._whole: Origin | None = None  # of the call of several messages that is under way
+        self._has_cost = False  # what it has asked so far costs the host something
         self._streams = Streams(device)
         modules = Modules(device, executable, code)
         memory = Memory(device, arena, self._streams, reports_writes)
@@ -80,6 +80,7 @@ class ApiServer:
             "kernels": modules.kernels,
             "variable": modules.variable,
             "allocate": memory.allocate,
+            "allocate_later": memory.allocate_later,
             "free": memory.free,
             "free_later": memory.free_later,
             "reserve": memory.reserve,
@@ -91,11 +92,21 @@ class ApiServer:
             "staged_in": memory.staged_in,
             "staged_out": memory.staged_out,
             "copy_within": memory.copy_within,
+            "write_word": memory.write_word,
+            "read_word": memory.read_word,
+            "begin_rows": memory.begin_rows,
+            "end_rows": memory.end_rows,
+            "begin_graph": launches.begin_graph,
+            "end_graph": launches.end_graph,
+            "symbol_copy": _cost_alone,
+            "instantiate": _cost_alone,
+            "update_graph": _cost_alone,
             "fill": memory.fill,
             "fill_words": memory.fill_words,
             "make_image": memory.make_image,
             "memory": memory.memory,
             "synchronize": memory.synchronize,
+            "host_function": memory.host_function,
             "launch": launches.launch,
             "not_launched": launches.not_launched,
             "error_seen": launches.error_seen,
@@ -127,6 +138,8 @@ class ApiServer:
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is reported once."""
+        if request.origin.host_ns > self.device.executor.host_ns:
+            self.device.submit(cmd.HostTime(request.origin.host_ns))
         is_part = request.origin.is_part or not request.call.is_listed
         if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
@@ -136,10 +149,30 @@ class ApiServer:
         return reply
 
     def _served(self, request: Request) -> Reply:
-        name, self._origin = request.call.name, self._placed(request.origin)
-        waited_ns = self._streams.gpu_ns
+        """The program's clock goes on from its call's beginning to where the session's is."""
+        waited_ns = self._streams.waited_ns
+        reply = self._carried_out(request)
+        if reply.status == 0:
+            self._charge(request)
+        if self._calls:
+            self._calls.note(self._streams.waited_ns - waited_ns, request.nbytes if reply.status == 0 else 0)
+        return reply._replace(host_ns=self.device.executor.host_ns - request.origin.host_ns)
+
+    def _charge(self, request: Request) -> None:
+        """What a call costs the host besides its commands. Of a call of several messages, only those count that have a
+        cost of their own; see _end_call.
+        """
+        cost, is_part = request.call.cost, request.origin.is_part
+        if cost == FREE or (is_part and cost == "other"):
+            return
+        self._has_cost = True
+        if cost != BY_COMMANDS:
+            self.device.submit(cmd.HostCall(cost, request.named_words.get("n", 1)))
+
+    def _carried_out(self, request: Request) -> Reply:
+        self._origin = self._placed(request.origin)
         try:
-            words, payload = self._handlers[name](request.payload, **request.named_words)
+            words, payload = self._handlers[request.call.name](request.payload, **request.named_words)
         except Failed as failure:
             self._notify(failure.text)
             if failure.status == errors.NOT_SUPPORTED and failure.text:
@@ -156,10 +189,7 @@ class ApiServer:
         except GpuprofError as error:
             self._notify(str(error))
             return Reply(errors.number_of(error))
-        waited_ns = self._streams.gpu_ns - waited_ns
-        if self._calls:
-            self._calls.note(waited_ns, request.nbytes)
-        return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
+        return Reply(0, words, payload)
 
     def _last_text_of_call(self, payload: bytes, most_nbytes: int):
         return (), self._last_text.encode("utf-8", "replace")[:most_nbytes]
@@ -234,15 +264,17 @@ class ApiServer:
         return (), b""
 
     def _begin_call(self, payload: bytes):
-        self._whole = self._origin
+        self._whole, self._has_cost = self._origin, False
         if self._calls:
             self._calls.begin(self._origin)
         return (), b""
 
     def _end_call(self, payload: bytes):
+        if self._whole and not self._has_cost:
+            self.device.submit(cmd.HostCall())
         self._whole = None
         if self._calls and self._calls.is_open:
-            self._calls.end(self._origin.host_ns, 0)
+            self._calls.end(self.device.executor.host_ns, 0)
         return (), b""
 
     def _reset(self, payload: bytes):
@@ -251,6 +283,11 @@ class ApiServer:
 
     def _properties(self, payload: bytes):
         return properties(self.device.chip, self.arena.nbytes)
+
+
+def _cost_alone(payload: bytes, n: int = 1):
+    """Of a call that the library carries out by itself: it only takes time."""
+    return (), b""
 
 
 def properties(chip: Chip, memory_nbytes: int) -> tuple[tuple[int, ...], bytes]:

@@ -14,8 +14,13 @@ from typing import NamedTuple
 WORD_NBYTES = 8
 STAGING_NBYTES = 64 << 20  # of the memory for copies; longer ones are several
 
-# What a program waits for. After a host function its stream continues, and the host may rely on nothing.
-WAITS = ("everything", "stream", "event", "nothing")
+# What a program waits for.
+WAITS = ("everything", "stream", "event")
+
+
+# Of what a call costs the host: nothing; what the commands cost that it becomes. Else it becomes a HostCall, of this
+# kind, besides.
+FREE, BY_COMMANDS = "", "commands"
 
 
 class Call(NamedTuple):
@@ -26,6 +31,7 @@ class Call(NamedTuple):
     answer: str = ""  # what the reply brings
     is_listed: bool = True  # False: it is no call of the program's own, or says nothing of the GPU's work
     nbytes_at: int | None = None  # which word says how many bytes are copied or filled
+    cost: str = FREE  # or BY_COMMANDS, or of commands.HOST_CALLS
 
 
 CALLS = (
@@ -46,50 +52,72 @@ CALLS = (
     ),
     Call("kernels", ("module",), ("n",), answer="their symbols, each with a zero after it", is_listed=False),
     Call("variable", ("module",), ("address", "nbytes"), payload="symbol of a variable", is_listed=False),
-    Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
-    Call("free", ("address",)),
-    Call("free_later", ("address", "stream")),  # once what was asked of the stream is done
-    Call("reserve", ("nbytes", "alignment"), ("address",)),  # addresses without memory
-    Call("unreserve", ("address",)),
-    Call("map", ("address", "nbytes")),
-    Call("unmap", ("address", "nbytes")),
-    Call("copy_in", ("address", "stream"), payload="bytes"),
-    Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
-    Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies
-    Call("staged_out", ("address", "nbytes", "stream"), nbytes_at=1),
-    Call("copy_within", ("to", "from_", "nbytes", "stream"), nbytes_at=2),
-    Call("fill", ("address", "nbytes", "value", "stream"), nbytes_at=1),
-    Call("fill_words", ("address", "nbytes", "value", "element_nbytes", "row_nbytes", "rows", "stream"), nbytes_at=1),
+    Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it", cost=BY_COMMANDS),
+    # In the order of a stream: device memory.
+    Call("allocate_later", ("nbytes",), ("address",), payload="what messages call it", cost=BY_COMMANDS),
+    Call("free", ("address",), cost=BY_COMMANDS),
+    Call("free_later", ("address", "stream"), cost=BY_COMMANDS),  # once what was asked of the stream is done
+    Call("reserve", ("nbytes", "alignment"), ("address",), cost="other"),  # addresses without memory
+    Call("unreserve", ("address",), cost="other"),
+    Call("map", ("address", "nbytes"), cost="other"),
+    Call("unmap", ("address", "nbytes"), cost=BY_COMMANDS),
+    Call("copy_in", ("address", "stream"), payload="bytes", cost=BY_COMMANDS),
+    Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1, cost=BY_COMMANDS),
+    # What lies in the memory for copies.
+    Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1, cost=BY_COMMANDS),
+    Call("staged_out", ("address", "nbytes", "stream"), nbytes_at=1, cost=BY_COMMANDS),
+    Call("copy_within", ("to", "from_", "nbytes", "stream"), nbytes_at=2, cost=BY_COMMANDS),
+    Call("fill", ("address", "nbytes", "value", "stream"), nbytes_at=1, cost=BY_COMMANDS),
+    Call(
+        "fill_words",
+        ("address", "nbytes", "value", "element_nbytes", "row_nbytes", "rows", "stream"),
+        nbytes_at=1, cost=BY_COMMANDS,
+    ),
+    # A word of 4 bytes that the device itself sets or reads when a graph is launched.
+    Call("write_word", ("address", "value", "stream"), is_listed=False, cost=BY_COMMANDS),
+    Call("read_word", ("address", "stream"), ("value",), is_listed=False, cost=BY_COMMANDS),
+    # What follows, up to the end, is one copy or fill of n rows, or the launch of a graph of n nodes.
+    Call("begin_rows", ("n",), is_listed=False, cost=BY_COMMANDS),
+    Call("end_rows", is_listed=False),
+    Call("begin_graph", ("n",), is_listed=False, cost=BY_COMMANDS),
+    Call("end_graph", is_listed=False),
+    Call("symbol_copy", is_listed=False, cost="symbol_copy"),  # the copy follows
+    Call("instantiate", ("n",), is_listed=False, cost="graph_instantiate"),  # a graph of n nodes
+    Call("update_graph", ("n",), cost="graph_update"),  # n of its nodes
     Call(
         "launch",
         ("function", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_nbytes", "stream",
          "flags", "cluster_x", "cluster_y", "cluster_z"),
-        payload="the parameter block",
+        payload="the parameter block", cost=BY_COMMANDS,
     ),
     # `<<<>>>` of a kernel that is not there; then an error that the program asks for.
     Call("not_launched", ("is_unchecked",), payload="symbol of a kernel", is_listed=False),
     Call("error_seen", is_listed=False),
     Call("not_supported", is_listed=False),  # what the library itself refuses
-    Call("shared_limit", ("function", "nbytes")),
-    Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
-    Call("shared_available", ("function", "blocks", "threads"), ("nbytes",)),
+    Call("shared_limit", ("function", "nbytes"), cost="other"),
+    Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",), cost="other"),
+    Call("shared_available", ("function", "blocks", "threads"), ("nbytes",), cost="other"),
     # largest: blocks of a cluster that fits; active: how many clusters of `blocks` fit at once
-    Call("clusters", ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active")),
-    Call("make_stream", ("priority", "flags"), ("stream",)),
-    Call("destroy_stream", ("stream",)),
-    Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
-    Call("profile", ("is_on",)),
-    Call("reset"),  # what a fault has lost is there again, empty
-    Call("make_event", (), ("event",)),
-    Call("record", ("event", "stream")),
-    Call("wait", ("event", "stream")),
-    Call("event_time", ("start", "end"), ("nanoseconds",)),
+    Call(
+        "clusters",
+        ("function", "threads", "shared_nbytes", "blocks", "is_nonportable"), ("largest", "active"), cost="other",
+    ),
+    Call("make_stream", ("priority", "flags"), ("stream",), cost="other"),
+    Call("destroy_stream", ("stream",), cost="other"),
+    Call("synchronize", ("waits", "handle"), cost=BY_COMMANDS),  # waits: one of WAITS
+    Call("host_function", ("stream",), cost=BY_COMMANDS),  # the program calls it after that
+    Call("profile", ("is_on",), cost="other"),
+    Call("reset", cost="other"),  # what a fault has lost is there again, empty
+    Call("make_event", (), ("event",), cost="other"),
+    Call("record", ("event", "stream"), cost=BY_COMMANDS),
+    Call("wait", ("event", "stream"), cost=BY_COMMANDS),
+    Call("event_time", ("start", "end"), ("nanoseconds",), cost=BY_COMMANDS),
     Call(
         "make_image",
         ("geometry", "bits", "kind", "channels", "layers", "is_surface", "address_x", "address_y", "address_z",
          "filter", "mip_filter", "read", "normalized", "srgb"),
         ("handle",),
-        payload="u64 address, width, height, depth and bytes of a row of each level",
+        payload="u64 address, width, height, depth and bytes of a row of each level", cost="other",
     ),
     Call("refuse", payload="name of a function of CUDA's that is not here", is_listed=False),
     Call("lack", payload="what the program wants and is not here", is_listed=False),
@@ -101,7 +129,7 @@ CALLS = (
     Call("last_task", (), ("task",), is_listed=False),
     Call("relate", ("task", "other", "address"), payload="kind of relation", is_listed=False),
     Call("parameter", ("task",), payload="name, kind and value, zeros between them", is_listed=False),
-    Call("memory", (), ("free_nbytes", "total_nbytes")),
+    Call("memory", (), ("free_nbytes", "total_nbytes"), cost="other"),
     Call(
         "properties",
         (),

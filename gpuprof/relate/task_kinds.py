@@ -7,9 +7,13 @@ NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is non
 # Of tasks.
 TASKS = (
     *("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call"),
-    *("command buffer", "host function"),
+    *("command buffer", "copy within host", "host function"),
 )
-TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, HOST_FUNCTION = range(len(TASKS))
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, COPY_HOST, HOST_FUNCTION = range(
+    len(TASKS)
+)
+# Of copies within the address space, by commands.COPY_DIRECTIONS: page-locked memory of the host is in it.
+COPIES_OF = {"within": COPY_WITHIN, "in": COPY_IN, "out": COPY_OUT, "host": COPY_HOST}
 
 IS_PINNED, IS_NODE = 1, 2  # flags of a device operation
 

@@ -22,7 +22,10 @@ from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_session
 
 # Commands that say nothing to the GPU: they may be between the two launches.
-SILENT = (cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority)
+SILENT = (
+    cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority,
+    cmd.HostTime, cmd.HostCall, cmd.Together, cmd.TogetherEnd,
+)  # fmt: skip
 MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
 
 
@@ -185,7 +188,12 @@ def _split(between: list[tuple[Any, bool]], first: SavedLaunch, second: SavedLau
 
 
 def _name(saved: Any) -> str:
-    names = {"SavedLaunch": "launch", "CopyOut": "copy to the host", "SavedCopyIn": "copy to the device"}
+    names = {
+        "SavedLaunch": "launch",
+        "CopyOut": "copy to the host",
+        "SavedCopyIn": "copy to the device",
+        "HostFunction": "host function",
+    }
     return names.get(type(saved).__name__, type(saved).__name__.lower())
 
 

@@ -28,6 +28,8 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 
 MOST_STREAMS = 1 << 31
+MOST_NS = 1 << 53  # 104 days of the host's time
+MOST_NODES = 1 << 40  # of a graph, and rows of a copy
 MOST_ALIGNMENT = 1 << 21  # bytes: a large page of the host
 
 
@@ -123,6 +125,7 @@ class Player:
     def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool, sampler: Registers):
         self.stream, self.session, self.saved_load_bases = stream, session, saved_load_bases
         self._events: set[int] = set()
+        self._together: list[str] = []  # what is open
         self._ways = {
             SavedLoad: self._load,
             SavedCopyIn: self._copy_in,
@@ -133,6 +136,11 @@ class Player:
             cmd.SetSampler: sampler.command,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
+            cmd.CopyWithin: self._copy_within,
+            cmd.HostTime: self._host_time,
+            cmd.HostCall: self._host_call,
+            cmd.Together: self._begin_together,
+            cmd.TogetherEnd: self._end_together,
         }
 
     def command(self, saved: Any) -> cmd.Command:
@@ -163,7 +171,8 @@ class Player:
             raise DeviceMemoryError(
                 f"cannot write {saved.nbytes} bytes at 0x{saved.address:x}: no allocation is so large"
             )
-        return cmd.CopyIn(saved.address, self.stream.content(saved.blocks, saved.nbytes), saved.stream)
+        data = self.stream.content(saved.blocks, saved.nbytes)
+        return cmd.CopyIn(saved.address, data, saved.stream, saved.is_pinned)
 
     def _launch(self, saved: SavedLaunch) -> cmd.Launch:
         module, function = self._loaded(saved)
@@ -215,6 +224,35 @@ class Player:
     def _make_image(self, saved: cmd.MakeImage) -> cmd.MakeImage:
         if not check_image(saved.image):
             raise self.stream.damaged(f"{saved.image.name!r} is not an image")
+        return saved
+
+    def _copy_within(self, saved: cmd.CopyWithin) -> cmd.CopyWithin:
+        if saved.direction not in cmd.COPY_DIRECTIONS:
+            raise self.stream.damaged(f"a copy has the direction {saved.direction[:40]!r}")
+        return saved
+
+    def _host_time(self, saved: cmd.HostTime) -> cmd.HostTime:
+        if not 0 <= saved.ns < MOST_NS:
+            raise self.stream.damaged(f"the host's clock shows {saved.ns} ns")
+        return saved
+
+    def _host_call(self, saved: cmd.HostCall) -> cmd.HostCall:
+        if saved.kind not in cmd.HOST_CALLS or not 0 <= saved.n < MOST_NODES:
+            raise self.stream.damaged(f"the host makes the call {saved.kind[:40]!r} of {saved.n} nodes")
+        return saved
+
+    def _begin_together(self, saved: cmd.Together) -> cmd.Together:
+        """Only a copy nests, in the launch of a graph."""
+        may = cmd.TOGETHER if not self._together else ("copy",) if self._together == ["graph"] else ()
+        if saved.what not in may or not 0 <= saved.n < MOST_NODES:
+            raise self.stream.damaged(f"{saved.what[:40]!r} of {saved.n} begins where it cannot")
+        self._together.append(saved.what)
+        return saved
+
+    def _end_together(self, saved: cmd.TogetherEnd) -> cmd.TogetherEnd:
+        if not self._together:
+            raise self.stream.damaged("what was not begun ends")
+        self._together.pop()
         return saved
 
     def _event(self, saved: cmd.Event) -> cmd.Event:

@@ -109,7 +109,7 @@ class Session:
             cmd.SetSampler: lambda c: self.launcher.set_sampler(c.registers),
             cmd.NonBlocking: lambda c: self.timeline.set_non_blocking(c.stream),
             cmd.HostTime: lambda c: self.timeline.reach_ns(c.ns),
-            cmd.HostCall: lambda c: self.timeline.call(c.kind, c.n),
+            cmd.HostCall: lambda c: self.timeline.host_call(c.kind, c.n),
             cmd.HostFunction: self._host_function,
             cmd.Together: self._begin_together,
             cmd.TogetherEnd: lambda c: self.timeline.end_together(),
@@ -263,8 +263,10 @@ class Session:
     def _copy_within(self, command: cmd.CopyWithin) -> None:
         self.timeline.call("copy")
         self._reach(command.stream)
-        self.memory.copy(command.destination, command.source, command.nbytes)
+        self.memory.check(command.source, command.nbytes, "read")
+        self.memory.check(command.destination, command.nbytes, "write")
         self._operate(command)
+        self.memory.copy(command.destination, command.source, command.nbytes)
 
     def _fill(self, command: cmd.Fill) -> None:
         self.timeline.call("fill")

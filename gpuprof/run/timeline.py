@@ -19,6 +19,11 @@ from gpuprof.timing.units.transfer import other_way, transfer_end
 # 1,024 on several chips). An estimate for all chips.
 LAUNCH_QUEUE = 1024
 DEFAULT_STREAM = 0
+# Of a call that has nodes: what it costs by itself, "" nothing, and what each node does.
+CALLS_WITH_NODES = {
+    "graph_instantiate": ("graph_instantiate", "graph_instantiate_node"),
+    "graph_update": ("", "graph_update_node"),
+}
 
 
 class Timeline:
@@ -42,6 +47,14 @@ class Timeline:
         """
         if self.host and not self._together:
             self.pass_ns(n * getattr(self.host, f"{kind}_ns"))
+
+    def host_call(self, kind: str, n: int) -> None:
+        """A call that asks nothing of the GPU. n: nodes of the graph that it makes or sets."""
+        whole, each = CALLS_WITH_NODES.get(kind, (kind, ""))
+        if whole:
+            self.call(whole)
+        if each:
+            self.call(each, n)
 
     def pass_ns(self, ns: float) -> None:
         self.host_ns += ns

@@ -156,7 +156,8 @@ STORED_TASKS = Table(
         Column("parent", "integer", "", "the task that contains it; see relations for others", TASK, parent="tasks",
                null=True),
         Column("kind", "text", "", "task (of a script), launch, copy to device, copy to host, copy within device, "
-               "fill, wait, free, call (of a program's host), command buffer"),
+               "fill, wait, free, call (of a program's host), command buffer, copy within host (page-locked memory), "
+               "host function"),
         Column("is_virtual", "integer", "", "1: it only has parts, which other tasks became", FLAG),
         Column("name", "text", "", "name that a script gave, of the kernel, or of the copied array"),
         Column("row", "integer", "", "the row that it ran in", KEY, parent="task_rows"),

@@ -55,6 +55,14 @@ COMMANDS_SAVED = (
     Failed(),
     cmd.TaskEnd("step"),
     cmd.Wait(0),
+    cmd.HostTime(5_000),
+    cmd.HostCall("graph_instantiate", 3),
+    cmd.Together("graph", 3),
+    cmd.Together("copy", 2),
+    cmd.CopyWithin(0x7_0000_0000, 0x7_0000_0020, 16, 1, "in"),
+    cmd.TogetherEnd(),
+    cmd.HostFunction(1),
+    cmd.TogetherEnd(),
     End(),
 )
 Chunks = list[tuple[bytes, bytes]]

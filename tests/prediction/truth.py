@@ -55,7 +55,8 @@ class CountingSession(Session):
         self.waits_before: list[int] = []
 
     def submit(self, command: cmd.Command):
-        self.waits += isinstance(command, cmd.CopyOut) or (isinstance(command, cmd.Wait) and command.stream == cmd.HOST)
+        is_copy = isinstance(command, cmd.CopyOut) and not command.is_pinned
+        self.waits += is_copy or (isinstance(command, cmd.Wait) and command.stream == cmd.HOST)
         if isinstance(command, cmd.Launch):
             self.waits_before.append(self.waits)
         return super().submit(command)

@@ -2,7 +2,6 @@
 
 import inspect
 import struct
-from collections import Counter
 
 import pytest
 
@@ -12,8 +11,8 @@ from gpuprof.program import errors
 from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable, module_number
-from gpuprof.program.calls import CALLS, NUMBERS
-from gpuprof.program.channel import NOWHERE, Request
+from gpuprof.program.calls import BY_COMMANDS, CALLS, FREE, NUMBERS
+from gpuprof.program.channel import NOWHERE, Origin, Request
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 
@@ -209,10 +208,11 @@ def test_what_the_host_waits_for(program):
     assert [program("make_stream", 0, flags)[0] for flags in (0, 1)] == [0, 0]
     program("make_event")
     program("record", 1, 17)
-    given = [(0, 0), (1, 18), (2, 1), (3, 0)]
-    assert [program("synchronize", *words)[0] for words in given] == [0, 0, 0, 0]
+    given = [(0, 0), (1, 18), (2, 1)]
+    assert [program("synchronize", *words)[0] for words in given] == [0, 0, 0]
+    assert program("host_function", 18)[0] == 0
     assert [program("synchronize", *words)[0] for words in ((1, 99), (2, 2))] == [400, 400]
-    told = [each for each in program.commands if isinstance(each, cmd.NonBlocking | cmd.Wait)]
+    told = [each for each in program.commands if isinstance(each, cmd.NonBlocking | cmd.Wait | cmd.HostFunction)]
     everything, host = cmd.EVERYTHING, cmd.HOST
     assert told == [
         cmd.NonBlocking(2),
@@ -220,6 +220,7 @@ def test_what_the_host_waits_for(program):
         cmd.Wait(everything, host, 2),
         cmd.Wait(0, host),
         cmd.Wait(everything, host, cmd.NO_STREAM),
+        cmd.HostFunction(2),
     ]
 
 
@@ -238,14 +239,143 @@ def test_what_the_host_writes_is_told_before_a_launch(tmp_path, kind, copies):
         assert program("copy_in", address, 0, payload=b"a")[0] == 1
 
 
-def test_calls_take_made_time(program):
-    """The same in every run: by the call and the bytes that it carries."""
-    requests = Counter()
-    program("allocate", 1 << 16, PLAIN, payload=b"a")
-    for nbytes in (0, 25_000, 50_000):
-        request = Request(CALLS[NUMBERS["copy_in"]], (0x7_0000_0000, 0), bytes(nbytes), NOWHERE)
-        requests[nbytes] = program.handlers.serve(request).host_ns
-    assert requests == {0: 10_000, 25_000: 11_000, 50_000: 12_000}
+def served(program, name, *words, host_ns=0, is_part=False, payload=b""):
+    """A call at `host_ns` of the program's clock: its reply, and the commands that it became."""
+    n_before = len(program.commands)
+    origin = Origin(0, 0, host_ns, 0, is_part=is_part)
+    reply = program.handlers.serve(Request(CALLS[NUMBERS[name]], words, payload, origin))
+    return reply, program.commands[n_before:]
+
+
+def test_the_program_has_the_clock_of_the_session(program):
+    reply, asked = served(program, "make_event", host_ns=5_000)
+    assert asked == [cmd.HostTime(5_000), cmd.HostCall("other")]
+    assert 5_000 + reply.host_ns == program.handlers.device.executor.host_ns > 5_000
+    now_ns = 5_000 + reply.host_ns
+    reply, asked = served(program, "record", 1, 0, host_ns=now_ns)
+    assert asked == [cmd.Event(0)]  # the program's clock is not ahead
+    reply, asked = served(program, "destroy_stream", 99, host_ns=now_ns + 7_000)
+    assert (reply.status, reply.host_ns) == (400, 0)  # it only waited for its turn: 7 us are more than a record takes
+    assert asked == [cmd.HostTime(now_ns + 7_000)]
+
+
+# call, words -> what it costs the host besides its commands
+COSTS = {
+    ("make_stream", 0, 0): [cmd.HostCall()],
+    ("memory",): [cmd.HostCall()],
+    ("symbol_copy",): [cmd.HostCall("symbol_copy")],
+    ("instantiate", 3): [cmd.HostCall("graph_instantiate", 3)],
+    ("update_graph", 1): [cmd.HostCall("graph_update", 1)],
+    ("fill", 0x7_0000_0000, 4, 1, 0): [],
+    ("synchronize", 0, 0): [],
+    ("properties",): [],
+    ("read_clock",): [],
+}
+
+
+@pytest.mark.parametrize("call", COSTS)
+def test_what_a_call_costs(program, call):
+    program("allocate", 4, PLAIN, payload=b"cudaMalloc")
+    name, *words = call
+    reply, asked = served(program, name, *words)
+    assert reply.status == 0
+    assert [each for each in asked if isinstance(each, cmd.HostCall)] == COSTS[call]
+
+
+# the parts of a call -> what they cost together
+WHOLE = {
+    "nothing of the GPU's": ([("destroy_stream", 17), ("make_event",)], [cmd.HostCall()]),
+    "no parts": ([], [cmd.HostCall()]),
+    "a graph": ([("make_event",), ("instantiate", 2)], [cmd.HostCall("graph_instantiate", 2)]),
+    "a fill": ([("fill", 0x7_0000_0000, 4, 1, 0), ("make_event",)], []),
+    "rows": ([("begin_rows", 2), ("end_rows",)], []),
+}
+
+
+@pytest.mark.parametrize("what", WHOLE)
+def test_what_a_call_of_several_messages_costs(program, what):
+    parts, costs = WHOLE[what]
+    program("allocate", 4, PLAIN, payload=b"cudaMalloc")
+    program("make_stream", 0, 0)
+    asked = []
+    for name, *words in [("begin_call",), *parts, ("end_call",)]:
+        reply, commands = served(program, name, *words, is_part=True)
+        assert reply.status == 0
+        asked += commands
+    assert [each for each in asked if isinstance(each, cmd.HostCall)] == costs
+
+
+def test_the_cost_of_each_call_is_a_kind_that_there_is():
+    assert {call.cost for call in CALLS} == {FREE, BY_COMMANDS, *cmd.HOST_CALLS}
+
+
+# kinds of the source and of the destination -> direction
+SIDES = {
+    (PLAIN, PLAIN): "within",
+    (MANAGED, PLAIN): "within",
+    (PINNED, PLAIN): "in",
+    (PINNED, MANAGED): "in",
+    (PLAIN, PINNED): "out",
+    (MANAGED, PINNED): "out",
+    (PINNED, PINNED): "host",
+}
+
+
+@pytest.mark.parametrize("kinds", SIDES)
+def test_directions_of_copies(program, kinds):
+    source, target = (program("allocate", 64, kind, payload=b"a")[1][0] for kind in kinds)
+    program("make_stream", 0, 0)
+    assert program("copy_within", target + 8, source + 16, 32, 17)[0] == 0
+    assert program.commands[-1] == cmd.CopyWithin(target + 8, source + 16, 32, 1, SIDES[kinds])
+
+
+def test_freed_page_locked_memory_is_no_more_so(program):
+    _, (address,), _ = program("allocate", 64, PINNED, payload=b"a")
+    program("free", address)
+    assert program("allocate", 64, PLAIN, payload=b"b")[1] == (address,)
+    program("copy_within", address, address + 32, 16, 0)
+    assert program.commands[-1] == cmd.CopyWithin(address, address + 32, 16)
+
+
+def test_rows_are_asked_together_and_waited_for_once(program):
+    program("allocate", 64, PLAIN, payload=b"cudaMalloc")
+    address, n_before = 0x7_0000_0000, len(program.commands)
+    for name, *words in [
+        ("begin_rows", 2),
+        ("copy_out", address, 4, 0),
+        ("copy_out", address + 8, 4, 0),
+        ("end_rows",),
+    ]:
+        assert program(name, *words)[0] == 0
+    program("copy_out", address, 4, 0)
+    program("fill_words", address, 4, 258, 2, 16, 2, 0)
+    program("fill_words", address, 4, 258, 2, 16, 1, 0)
+    wait = cmd.Wait(cmd.EVERYTHING, cmd.HOST, 0)
+    assert program.commands[n_before:] == [
+        cmd.Together("copy", 2), wait, cmd.CopyOut(address, 4), cmd.CopyOut(address + 8, 4), cmd.TogetherEnd(),
+        wait, cmd.CopyOut(address, 4),
+        cmd.Together("copy", 2), cmd.Fill(address, 4, b"\2\1"), cmd.Fill(address + 16, 4, b"\2\1"), cmd.TogetherEnd(),
+        cmd.Fill(address, 4, b"\2\1"),
+    ]  # fmt: skip
+
+
+def test_rows_that_do_not_fit_have_an_end(program):
+    program("allocate", 64, PLAIN, payload=b"cudaMalloc")
+    assert program("fill_words", 0x7_0000_0000, 4, 1, 2, 4096, 2, 0)[0] == 1
+    assert program.commands[-1] == cmd.TogetherEnd()
+
+
+def test_words_of_graphs_are_the_devices(program):
+    """The host does not wait for them."""
+    _, (address,), _ = program("allocate", 4, PLAIN, payload=b"a")
+    program("make_stream", 0, 0)
+    n_before = len(program.commands)
+    assert program("write_word", address, 7, 17)[0] == 0
+    assert program("read_word", address, 17) == (0, (7,), b"")
+    assert program.commands[n_before:] == [
+        cmd.CopyIn(address, b"\7\0\0\0", 1, is_pinned=True),
+        cmd.CopyOut(address, 4, 1, is_pinned=True),
+    ]
 
 
 KEYS = {b"gpuprof module 0": 0, b"gpuprof module 12": 12}

@@ -57,6 +57,14 @@ def saved(tmp_path_factory) -> Path:
         assert event.cycle > 0
         y = gpu.device_array_like(x)
         y.copy_to_device(x)
+        gpu.submit(cmd.HostTime(5_000))
+        gpu.submit(cmd.HostCall("graph_instantiate", 2))
+        gpu.submit(cmd.Together("graph", 2))
+        gpu.submit(cmd.Together("copy", 2))
+        gpu.submit(cmd.CopyIn(y.address, b"abcd", stream.number, is_pinned=True))
+        gpu.submit(cmd.TogetherEnd())
+        gpu.submit(cmd.HostFunction(stream.number))
+        gpu.submit(cmd.TogetherEnd())
         y.free()
         gpu.synchronize()
         gpu.executor.finish()
@@ -134,6 +142,15 @@ CHANGES = [
     ({"do": "free"}, {"address": 1}, "cannot free 0x1"),
     ({"do": "event_time"}, {"event": 9}, "asks for the time of event 9"),
     ({"do": "copy_within"}, {"nbytes": -5}, "cannot read -5 bytes"),
+    ({"do": "copy_within"}, {"direction": "up"}, "a copy has the direction 'up'"),
+    ({"do": "host_time"}, {"ns": -1}, "the host's clock shows -1 ns"),
+    ({"do": "host_time"}, {"ns": 1 << 60}, "the host's clock shows 1152921504606846976 ns"),
+    ({"do": "host_call"}, {"kind": "none"}, "the host makes the call 'none' of 2 nodes"),
+    ({"do": "host_call"}, {"n": -1}, "'graph_instantiate' of -1 nodes"),
+    ({"do": "host_function"}, {"stream": -1}, "there is no stream -1"),
+    ({"do": "together"}, {"what": "draw"}, "'draw' of 2 begins where it cannot"),
+    ({"do": "together"}, {"what": "copy"}, "'copy' of 2 begins where it cannot"),  # the one in it
+    ({"do": "together"}, {"n": -1}, "'graph' of -1 begins where it cannot"),
     ({"do": "make_image"}, {"image": {}}, "does not have the fields of Image"),
     ({"do": "set_sampler"}, {"registers": [["period_cycles", 3]]}, "sampling period 3"),
     ({"do": "set_sampler"}, {"registers": [["none", 3]]}, "has no register 'none'"),
@@ -153,6 +170,17 @@ def test_what_no_run_has_saved(saved, tmp_path, which, change, message):
     line.update(change)
     with pytest.raises((FileFormatError, UsageError, DeviceMemoryError, NotComparable), match=message):
         run(with_lines(saved, tmp_path / "a.gprec", lines))
+
+
+def test_what_ends_has_begun(saved, tmp_path):
+    lines = [line for line in lines_of(saved) if line["do"] != "together"]
+    with pytest.raises(FileFormatError, match="what was not begun ends"):
+        run(with_lines(saved, tmp_path / "a.gprec", lines))
+
+
+def test_a_page_locked_copy_is_saved_as_one(saved):
+    copies = [line for line in lines_of(saved) if line["do"] == "copy_in"]
+    assert [line.get("is_pinned", False) for line in copies] == [False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -172,9 +172,8 @@ void drop_mapped(const char *start) { free(taken_out(start, true)); }
 
 namespace {
 
-cudaError_t take(void **p, size_t nbytes, Kind kind, const char *name)
+cudaError_t take(void **p, size_t nbytes, Kind kind, const Reply &reply)
 {
-    const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
     if (reply.status)
         return reply.status;
     char *start = (char *)reply.words[allocate_gives::address];
@@ -215,7 +214,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     if (!nbytes)
         return cudaSuccess;
     const cudaError_t status = check_unsafe();
-    return status ? status : take(p, nbytes, kind, name);
+    return status ? status : take(p, nbytes, kind, ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind));
 }
 
 cudaError_t allocate_in_order(void **p, size_t nbytes, const char *name)
@@ -223,7 +222,7 @@ cudaError_t allocate_in_order(void **p, size_t nbytes, const char *name)
     if (!p)
         return cudaErrorInvalidValue;
     *p = nullptr;
-    return nbytes ? take(p, nbytes, device_memory, name) : cudaSuccess;
+    return nbytes ? take(p, nbytes, device_memory, ask_with(text(name), nullptr, Call::allocate_later, nbytes)) : cudaSuccess;
 }
 
 cudaError_t release(void *p)

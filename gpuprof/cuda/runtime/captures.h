@@ -19,11 +19,6 @@ cudaError_t check_wait(cudaStream_t stream);
 cudaError_t check_wait(cudaEvent_t event);
 cudaError_t check_device_wait();
 cudaError_t check_host_wait(); // of a call without a stream: it waits for the legacy stream
-template <typename Do> cudaError_t and_wait(Do what)
-{
-    const cudaError_t status = check_host_wait();
-    return status ? status : what();
-}
 cudaError_t check_unsafe();    // of a call that no stream orders, so no capture sees it
 cudaError_t check_supported(cudaStream_t stream); // of what a stream does that no graph can have
 

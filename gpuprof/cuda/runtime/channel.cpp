@@ -149,7 +149,8 @@ unsigned number_of_thread()
 
 bool is_wait(Call call)
 {
-    return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time;
+    return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time ||
+           call == Call::host_function || call == Call::read_word;
 }
 
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
@@ -220,6 +221,10 @@ bool is_silent(Call call)
     case Call::properties:
     case Call::begin_call:
     case Call::end_call:
+    case Call::begin_rows:
+    case Call::end_rows:
+    case Call::begin_graph:
+    case Call::end_graph:
     case Call::begin_task:
     case Call::end_task:
     case Call::not_launched:

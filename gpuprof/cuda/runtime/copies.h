@@ -1,6 +1,7 @@
 // Copies between host and device, of bytes in a row and of boxes.
 #pragma once
 
+#include "captures.h"
 #include "channel.h"
 
 namespace gpuprof {
@@ -20,5 +21,19 @@ struct Box {
 // One call of the API, with any number of copies: rows with gaps between them are copied one by one.
 cudaError_t copy_box(Side to, Side from, Box box, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t fill_box(Side to, int value, Box box, cudaStream_t stream);
+
+// The host waits for copies between page-locked memory and the device that are asked while it lives. Others wait, or do
+// not wait, whoever asks (CUDA Runtime API, API synchronization behavior).
+class Synchronous {
+public:
+    Synchronous();
+    ~Synchronous();
+};
+template <typename Do> cudaError_t and_wait(Do what)
+{
+    const cudaError_t status = check_host_wait();
+    Synchronous all;
+    return status ? status : what();
+}
 
 } // namespace gpuprof

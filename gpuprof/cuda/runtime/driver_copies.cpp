@@ -209,9 +209,21 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontex
 {
     return cuMemcpyDtoDAsync(to, from, nbytes, stream);
 }
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t nbytes) { return cuMemcpyAsync(to, from, nbytes, 0); }
-CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t nbytes) { return cuMemcpyHtoDAsync(to, from, nbytes, 0); }
-CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t nbytes) { return cuMemcpyDtoHAsync(to, from, nbytes, 0); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t nbytes)
+{
+    Synchronous all;
+    return cuMemcpyAsync(to, from, nbytes, 0);
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t nbytes)
+{
+    Synchronous all;
+    return cuMemcpyHtoDAsync(to, from, nbytes, 0);
+}
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t nbytes)
+{
+    Synchronous all;
+    return cuMemcpyDtoHAsync(to, from, nbytes, 0);
+}
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t nbytes) { return cuMemcpyDtoDAsync(to, from, nbytes, 0); }
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t nbytes) { return cuMemcpyDtoDAsync(to, from, nbytes, 0); }
 CUresult cuMemcpyDtoA(CUarray to, size_t offset, CUdeviceptr from, size_t nbytes)
@@ -230,8 +242,16 @@ CUresult cuMemcpyAtoHAsync(void *to, CUarray from, size_t offset, size_t nbytes,
 {
     return driver_call([=] { return copy_from_array(to, from, offset, nbytes, cudaMemcpyDeviceToHost, stream); });
 }
-CUresult cuMemcpyHtoA(CUarray to, size_t offset, const void *from, size_t nbytes) { return cuMemcpyHtoAAsync(to, offset, from, nbytes, 0); }
-CUresult cuMemcpyAtoH(void *to, CUarray from, size_t offset, size_t nbytes) { return cuMemcpyAtoHAsync(to, from, offset, nbytes, 0); }
+CUresult cuMemcpyHtoA(CUarray to, size_t offset, const void *from, size_t nbytes)
+{
+    Synchronous all;
+    return cuMemcpyHtoAAsync(to, offset, from, nbytes, 0);
+}
+CUresult cuMemcpyAtoH(void *to, CUarray from, size_t offset, size_t nbytes)
+{
+    Synchronous all;
+    return cuMemcpyAtoHAsync(to, from, offset, nbytes, 0);
+}
 CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t nbytes)
 {
     return driver_call([=] {
@@ -244,13 +264,25 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *how, CUstream stream)
 {
     return driver_call([=] { return copy_2d(how, stream); });
 }
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D *how) { return cuMemcpy2DAsync(how, 0); }
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *how) { return cuMemcpy2DAsync(how, 0); }
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D *how)
+{
+    Synchronous all;
+    return cuMemcpy2DAsync(how, 0);
+}
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *how)
+{
+    Synchronous all;
+    return cuMemcpy2DAsync(how, 0);
+}
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *how, CUstream stream)
 {
     return driver_call([=] { return copy_3d(how, stream); });
 }
-CUresult cuMemcpy3D(const CUDA_MEMCPY3D *how) { return cuMemcpy3DAsync(how, 0); }
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D *how)
+{
+    Synchronous all;
+    return cuMemcpy3DAsync(how, 0);
+}
 CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *nbytes, size_t n, CUmemcpyAttributes *attributes, size_t *firsts,
                             size_t n_attributes, CUstream stream)
 {

@@ -22,8 +22,9 @@ void let_go(cudaUserObject_t object, unsigned n)
 
 cudaError_t read_word(const char *p, cudaStream_t stream, unsigned *value)
 {
-    Room room = {value, sizeof *value};
-    return ask_with(Payload{}, &room, Call::copy_out, p, sizeof *value, number(stream)).status;
+    const Reply reply = ask(Call::read_word, p, number(stream));
+    *value = (unsigned)reply.words[read_word_gives::value];
+    return reply.status;
 }
 
 } // namespace
@@ -45,7 +46,7 @@ void reset_conditions(Graph *graph, cudaStream_t stream)
 {
     for (const Condition &each : graph->conditions)
         if (each.is_reset)
-            ask_with(Payload{&each.first, sizeof each.first}, nullptr, Call::copy_in, each.word->p, number(stream));
+            ask(Call::write_word, each.word->p, each.first, number(stream));
     for (const Node *node : graph->nodes) {
         if (node->child)
             reset_conditions(node->child, stream);
@@ -54,7 +55,7 @@ void reset_conditions(Graph *graph, cudaStream_t stream)
     }
 }
 
-// The host waits for the word, and then asks for what it says.
+// What the word says is known when its stream's requests are emulated: the host of the program does not wait.
 cudaError_t do_conditional(const Node &node, cudaStream_t stream)
 {
     const cudaConditionalNodeParams &how = node.conditional;
@@ -158,7 +159,7 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph, const 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *how) { return result(set(node, how)); }
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams *how)
 {
-    return result(set(twin_in(exec, node), how));
+    return result(updated(set(twin_in(exec, node), how)));
 }
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *made, cudaGraph_t graph, unsigned int first, unsigned int flags)
 {

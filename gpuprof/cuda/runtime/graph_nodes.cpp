@@ -44,6 +44,16 @@ void set_flat_copy(Node *node, void *to, const void *from, size_t nbytes, cudaMe
     node->copy_how = {nullptr, {}, {(void *)from, nbytes, nbytes, 1}, nullptr, {}, {to, nbytes, nbytes, 1}, {nbytes, 1, 1}, kind};
 }
 
+void set_box_copy(Node *node, const Side &to, const Side &from, const Box &box, cudaMemcpyKind kind)
+{
+    const size_t to_height = to.row && to.slice ? to.slice / to.row : box.rows, from_height = from.row && from.slice ? from.slice / from.row : box.rows;
+    node->copy = {to, from, box, kind};
+    node->copy_how = {nullptr, {}, {from.base, from.row, box.nbytes, from_height}, nullptr, {}, {to.base, to.row, box.nbytes, to_height},
+                      {box.nbytes, box.rows, box.slices}, kind};
+}
+
+cudaError_t updated(cudaError_t status) { return status ? status : ask(Call::update_graph, 1).status; }
+
 cudaError_t set_fill(Node *node, const cudaMemsetParams *how)
 {
     const unsigned element = how ? how->elementSize : 0;
@@ -349,41 +359,41 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms *how)
 {
-    return result(set_copy(twin_in(exec, node), how));
+    return result(updated(set_copy(twin_in(exec, node), how)));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from, size_t nbytes,
                                                cudaMemcpyKind kind)
 {
-    return result(set_flat(twin_in(exec, node), to, from, nbytes, kind));
+    return result(updated(set_flat(twin_in(exec, node), to, from, nbytes, kind)));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol, const void *from, size_t nbytes,
                                                      size_t offset, cudaMemcpyKind kind)
 {
-    return result(set_to_symbol(twin_in(exec, node), symbol, from, nbytes, offset, kind));
+    return result(updated(set_to_symbol(twin_in(exec, node), symbol, from, nbytes, offset, kind)));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *symbol, size_t nbytes,
                                                        size_t offset, cudaMemcpyKind kind)
 {
-    return result(set_from_symbol(twin_in(exec, node), to, symbol, nbytes, offset, kind));
+    return result(updated(set_from_symbol(twin_in(exec, node), to, symbol, nbytes, offset, kind)));
 }
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams *how)
 {
-    return result(set_fill(twin_in(exec, node), how));
+    return result(updated(set_fill(twin_in(exec, node), how)));
 }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaHostNodeParams *how)
 {
-    return result(set_call(twin_in(exec, node), how));
+    return result(updated(set_call(twin_in(exec, node), how)));
 }
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
 {
-    return result(set_child(twin_in(exec, node), child));
+    return result(updated(set_child(twin_in(exec, node), child)));
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return result(set_event(twin_in(exec, node), cudaGraphNodeTypeEventRecord, event));
+    return result(updated(set_event(twin_in(exec, node), cudaGraphNodeTypeEventRecord, event)));
 }
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
-    return result(set_event(twin_in(exec, node), cudaGraphNodeTypeWaitEvent, event));
+    return result(updated(set_event(twin_in(exec, node), cudaGraphNodeTypeWaitEvent, event)));
 }
 }

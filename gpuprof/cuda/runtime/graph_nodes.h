@@ -92,6 +92,8 @@ cudaError_t set_fill(Node *node, const cudaMemsetParams *how);
 cudaError_t set_call(Node *node, const cudaHostNodeParams *how);
 cudaError_t set_child(Node *node, Graph *child);
 void set_flat_copy(Node *node, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind);
+void set_box_copy(Node *node, const Side &to, const Side &from, const Box &box, cudaMemcpyKind kind);
+cudaError_t updated(cudaError_t status); // after a node of an executable graph was set, or not: the host has had its work
 
 // Those of each kind of node that is no launch, copy, fill or call.
 cudaError_t do_conditional(const Node &node, cudaStream_t stream);

@@ -217,9 +217,9 @@ cudaError_t make_plan(CUgraphExec_st *exec)
 
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event) { return ask(Call::wait, (unsigned long long)event, number(stream)).status; }
 
-cudaError_t call_host(const HostCall &call)
+cudaError_t call_host(const HostCall &call, cudaStream_t stream)
 {
-    const cudaError_t status = ask(Call::synchronize, Waits::nothing, 0).status;
+    const cudaError_t status = ask(Call::host_function, number(stream)).status;
     if (!status) {
         TheirTurn turn;
         call.function(call.data);
@@ -251,7 +251,7 @@ cudaError_t do_node(const Node &node, cudaStream_t stream)
     case cudaGraphNodeTypeKernel: return start(node.launch, stream);
     case cudaGraphNodeTypeMemcpy: return copy_box(node.copy.to, node.copy.from, node.copy.box, node.copy.kind, stream);
     case cudaGraphNodeTypeMemset: return fill_elements(node.fill, stream);
-    case cudaGraphNodeTypeHost: return call_host(node.host);
+    case cudaGraphNodeTypeHost: return call_host(node.host, stream);
     case cudaGraphNodeTypeGraph: return run_all(node.child, stream);
     case cudaGraphNodeTypeWaitEvent: return wait(stream, node.event);
     case cudaGraphNodeTypeEventRecord: return record_now(node.event, stream);
@@ -262,6 +262,28 @@ cudaError_t do_node(const Node &node, cudaStream_t stream)
     default: return cudaErrorInvalidValue;
     }
 }
+
+// A child graph's nodes count in its node's place, those of a conditional node's graphs once each, besides it.
+size_t n_nodes(const Graph *graph)
+{
+    size_t n = 0;
+    for (const Node *node : graph->nodes) {
+        n += node->child ? n_nodes(node->child) : 1;
+        for (unsigned i = 0; i < node->conditional.size; ++i)
+            n += n_nodes(node->conditional.phGraph_out[i]);
+    }
+    return n;
+}
+
+// What is asked while it lives is the launch of a graph.
+class GraphLaunch {
+public:
+    explicit GraphLaunch(const Graph *graph) { ask(Call::begin_graph, n_nodes(graph)); }
+    ~GraphLaunch() { ask(Call::end_graph); }
+
+private:
+    OneCall whole;
+};
 
 cudaError_t run(CUgraphExec_st *exec, cudaStream_t stream)
 {
@@ -367,6 +389,11 @@ cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *fr
     set_flat_copy(node, to, from, nbytes, kind);
     return cudaSuccess;
 }
+cudaError_t add_copy_box(Graph *graph, cudaStream_t stream, Side to, Side from, Box box, cudaMemcpyKind kind)
+{
+    set_box_copy(next_of(graph, stream, cudaGraphNodeTypeMemcpy), to, from, box, kind);
+    return cudaSuccess;
+}
 cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes)
 {
     const cudaMemsetParams how = {p, 0, (unsigned char)value, 1, nbytes, 1};
@@ -374,7 +401,9 @@ cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size
 }
 cudaError_t add_fill_words(Graph *graph, cudaStream_t stream, Side side, Box box, unsigned value, unsigned element_nbytes)
 {
-    next_of(graph, stream, cudaGraphNodeTypeMemset)->fill = {side, box, value, element_nbytes};
+    Node *node = next_of(graph, stream, cudaGraphNodeTypeMemset);
+    node->fill = {side, box, value, element_nbytes};
+    node->fill_how = {side.base, side.row, value, element_nbytes, box.nbytes / element_nbytes, box.rows};
     return cudaSuccess;
 }
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch)
@@ -513,7 +542,8 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     CUgraphExec_st *made = (CUgraphExec_st *)calloc(1, sizeof *made);
     made->graph = copy_of(graph);
     made->flags = flags;
-    const cudaError_t status = make_plan(made);
+    cudaError_t status = make_plan(made);
+    status = status ? status : ask(Call::instantiate, n_nodes(made->graph)).status;
     if (status)
         destroy(made);
     else
@@ -526,7 +556,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *how)
 {
-    return result(set_launch(twin_in(exec, node), how));
+    return result(updated(set_launch(twin_in(exec, node), how)));
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *found)
 {
@@ -547,7 +577,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
     }
     destroy(exec->graph);
     exec->graph = made;
-    return result(cudaSuccess);
+    return result(ask(Call::update_graph, n_nodes(made)).status);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return result(exec ? destroy(exec) : cudaErrorInvalidValue); }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) { return result_if(exec); }
@@ -562,7 +592,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         next_of(graph, stream, cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
         return result(cudaSuccess);
     }
-    OneCall whole;
+    GraphLaunch all(exec->graph);
     return result(run(exec, stream));
 }
 }

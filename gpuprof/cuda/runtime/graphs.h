@@ -13,6 +13,7 @@ bool reaches(const List<Node *> &from, Node *wanted); // going from nodes to tho
 
 // Of a captured stream.
 cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind);
+cudaError_t add_copy_box(Graph *graph, cudaStream_t stream, Side to, Side from, Box box, cudaMemcpyKind kind);
 cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes);
 cudaError_t add_fill_words(Graph *graph, cudaStream_t stream, Side side, Box box, unsigned value, unsigned element_nbytes);
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch);

@@ -25,6 +25,18 @@ cudaError_t part_of(const void *symbol, size_t nbytes, size_t offset, char **add
     return status;
 }
 
+// The host looks the symbol up at each call, unless a graph has the copy.
+cudaError_t copy_symbol(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    Graph *graph;
+    const cudaError_t status = enter(stream, &graph);
+    if (status || graph)
+        return status ? status : copy(to, from, nbytes, kind, stream);
+    OneCall whole;
+    ask(Call::symbol_copy);
+    return copy(to, from, nbytes, kind, stream);
+}
+
 constexpr size_t pitch_nbytes = 512; // cudaDeviceProp.texturePitchAlignment's rows of cudaMallocPitch on the cards of today
 
 } // namespace
@@ -90,13 +102,13 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
 {
     char *address;
     const cudaError_t status = part_of(symbol, nbytes, offset, &address);
-    return result(status ? status : copy(address, from, nbytes, kind, stream));
+    return result(status ? status : copy_symbol(address, from, nbytes, kind, stream));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t nbytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
 {
     char *address;
     const cudaError_t status = part_of(symbol, nbytes, offset, &address);
-    return result(status ? status : copy(to, address, nbytes, kind, stream));
+    return result(status ? status : copy_symbol(to, address, nbytes, kind, stream));
 }
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t nbytes, size_t offset, cudaMemcpyKind kind)
 {

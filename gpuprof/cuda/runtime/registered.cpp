@@ -71,11 +71,13 @@ cudaError_t unmap(const char *start)
 
 } // namespace
 
-void *gpuprof::device_address(const void *host)
+void *gpuprof::device_address(const void *host) { return device_address(host, 1); }
+
+void *gpuprof::device_address(const void *host, size_t nbytes)
 {
     Turn turn;
     for (const Registered &one : all)
-        if ((char *)host >= one.start && (char *)host < one.start + one.nbytes)
+        if ((char *)host >= one.start && (char *)host < one.start + one.nbytes && nbytes <= (size_t)(one.start + one.nbytes - (char *)host))
             return one.device + ((char *)host - one.first_page);
     return nullptr;
 }

@@ -102,7 +102,7 @@ cudaError_t call_back(cudaStream_t stream, cudaStreamCallback_t callback, void *
         return cudaErrorInvalidResourceHandle;
     cudaError_t status = check_supported(stream);
     if (!status) {
-        status = wait_for(Waits::nothing, 0);
+        status = ask(Call::host_function, number(stream)).status;
         callback(stream, status, data);
     }
     return status;
@@ -117,7 +117,7 @@ cudaError_t call_host(cudaStream_t stream, cudaHostFn_t function, void *data)
     cudaError_t status = enter(stream, &graph);
     if (status || graph)
         return status ? status : add_host(graph, stream, function, data);
-    status = wait_for(Waits::nothing, 0);
+    status = ask(Call::host_function, number(stream)).status;
     if (!status)
         function(data);
     return status;

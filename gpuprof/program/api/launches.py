@@ -76,6 +76,14 @@ class Launches:
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
+    def begin_graph(self, payload: bytes, n: int):
+        self.device.submit(cmd.Together("graph", n))
+        return (), b""
+
+    def end_graph(self, payload: bytes):
+        self.device.submit(cmd.TogetherEnd())
+        return (), b""
+
     def not_launched(self, symbol: bytes, is_unchecked: int):
         """A launch of a kernel that could not be loaded, which was reported; `is_unchecked`: as `kernel<<<>>>`."""
         name = demangle(symbol.decode("utf-8", "replace"))

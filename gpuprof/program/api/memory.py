@@ -1,5 +1,8 @@
 """Device memory: allocations, copies, fills, and images over it."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError
@@ -12,7 +15,10 @@ from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
 
 GRANULARITY_NBYTES = 2 << 20  # of virtual memory management
-PLAIN = 0  # kind of an allocation that the host cannot touch
+WORD = (1 << 32) - 1
+PLAIN, PINNED = 0, 2  # kinds of allocations: those that the host cannot touch, and the host's own, page-locked
+# By whether the source and the destination of a copy are page-locked. Managed memory counts as the device's.
+DIRECTIONS = {(False, False): "within", (True, False): "in", (False, True): "out", (True, True): "host"}
 
 
 class Memory:
@@ -21,18 +27,36 @@ class Memory:
         self.device, self.arena, self._streams = device, arena, streams
         self._n_allocations = 0
         self._open = OpenMemory(device, arena) if reports_writes else None
+        self._pinned: set[int] = set()  # addresses of page-locked allocations
+        self._n_rows = 0  # of the copy or fill of several rows that is under way, 0 where none is
+        self._has_waited = False  # that one, for its stream
         self._freed: list[int] = []  # in the order of streams: once all before it is done
 
     def allocate(self, name: bytes, nbytes: int, kind: int):
-        text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
-        try:
-            address = self.device.submit(cmd.Allocate(nbytes, text, is_undefined=kind == PLAIN)).address
-        except DeviceMemoryError as error:
-            raise Failed(errors.MEMORY_ALLOCATION, "" if error.is_reported else str(error)) from None
-        self._n_allocations += 1
+        address = self._allocated(name, nbytes, kind)
+        if kind == PINNED:
+            self._pinned.add(address)
         if self._open and kind != PLAIN:
             self._open.add(address, nbytes)
         return (address,), b""
+
+    def allocate_later(self, name: bytes, nbytes: int):
+        return (self._allocated(name, nbytes, PLAIN, is_later=True),), b""
+
+    def _allocated(self, name: bytes, nbytes: int, kind: int, is_later: bool = False) -> int:
+        """The address of a new allocation."""
+        text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
+        try:
+            made = self.device.submit(cmd.Allocate(nbytes, text, kind == PLAIN, is_later))
+        except DeviceMemoryError as error:
+            raise Failed(errors.MEMORY_ALLOCATION, "" if error.is_reported else str(error)) from None
+        self._n_allocations += 1
+        return made.address
+
+    def _is_pinned(self, address: int) -> bool:
+        """True for page-locked memory of the host, registered memory among it."""
+        held = self.arena.memory.at(address)
+        return held is not None and held.address in self._pinned
 
     def free(self, payload: bytes, address: int):
         self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
@@ -66,6 +90,7 @@ class Memory:
     def _release(self, address: int) -> None:
         if self._open:
             self._open.remove(address)
+        self._pinned.discard(address)
         self.device.submit(cmd.Free(address))
 
     def copy_in(self, data: bytes | memoryview, address: int, stream: int):
@@ -74,7 +99,9 @@ class Memory:
 
     def copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
         number = self._streams.number(stream)
-        self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST, of=number))
+        if not (self._n_rows and self._has_waited):
+            self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST, of=number))
+        self._has_waited = True
         return (), self.device.submit(cmd.CopyOut(address, nbytes, number))
 
     def staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
@@ -99,9 +126,42 @@ class Memory:
         if element_nbytes not in (2, 4) or nbytes % element_nbytes:
             raise Failed(errors.INVALID_VALUE, f"elements of {element_nbytes} bytes in {nbytes}")
         number, pattern = self._streams.number(stream), value.to_bytes(8, "little")[:element_nbytes]
-        for row in range(rows):
-            self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
+        with self._together(rows):
+            for row in range(rows):
+                self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
         return (), b""
+
+    @contextmanager
+    def _together(self, rows: int) -> Generator[None]:
+        """What is asked within it is one fill of so many rows."""
+        if rows > 1:
+            self.device.submit(cmd.Together("copy", rows))
+        try:
+            yield
+        finally:
+            if rows > 1:
+                self.device.submit(cmd.TogetherEnd())
+
+    def begin_rows(self, payload: bytes, n: int):
+        """What follows is one copy or fill of n rows."""
+        self._n_rows, self._has_waited = n, False
+        self.device.submit(cmd.Together("copy", n))
+        return (), b""
+
+    def end_rows(self, payload: bytes):
+        self._n_rows = 0
+        self.device.submit(cmd.TogetherEnd())
+        return (), b""
+
+    def write_word(self, payload: bytes, address: int, value: int, stream: int):
+        """By the device: the host does not wait."""
+        data = (value & WORD).to_bytes(4, "little")
+        self.device.submit(cmd.CopyIn(address, data, self._streams.number(stream), is_pinned=True))
+        return (), b""
+
+    def read_word(self, payload: bytes, address: int, stream: int):
+        data = self.device.submit(cmd.CopyOut(address, 4, self._streams.number(stream), is_pinned=True))
+        return (int.from_bytes(data, "little"),), b""
 
     def make_image(self, levels: bytes, **words: int):
         image, sampler = image_of(words, levels)
@@ -109,7 +169,8 @@ class Memory:
 
     def copy_within(self, payload: bytes, to: int, from_: int, nbytes: int, stream: int):
         self.report_writes()
-        self.device.submit(cmd.CopyWithin(to, from_, nbytes, self._streams.number(stream)))
+        direction = DIRECTIONS[self._is_pinned(from_), self._is_pinned(to)]
+        self.device.submit(cmd.CopyWithin(to, from_, nbytes, self._streams.number(stream), direction))
         return (), b""
 
     def report_writes(self) -> None:
@@ -126,6 +187,13 @@ class Memory:
 
     def synchronize(self, payload: bytes, waits: int, handle: int):
         self._wait(self._streams.waited_for(waits, handle))
+        return (), b""
+
+    def host_function(self, payload: bytes, stream: int):
+        """The program calls it when this returns, so all before it is done; the program may not rely on that."""
+        number = self._streams.number(stream)
+        self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.NO_STREAM))
+        self.device.submit(cmd.HostFunction(number))
         return (), b""
 
     def _wait(self, wait: cmd.Wait) -> None:

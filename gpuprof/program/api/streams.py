@@ -1,4 +1,4 @@
-"""Streams and events, and how much of the GPU's time has passed."""
+"""Streams and events, and how long the host has waited for them."""
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -13,10 +13,10 @@ NON_BLOCKING = 1  # of a stream's flags: cudaStreamNonBlocking
 
 
 class Streams:
-    """`gpu_ns`: of GPU time that the host has waited for."""
+    """`waited_ns`: of the host's time, in calls that wait for the GPU."""
 
     def __init__(self, device: Device):
-        self.device, self.gpu_ns = device, 0
+        self.device, self.waited_ns = device, 0
         self._streams: dict[int, int] = {0: 0, 1: 0, 2: 0}  # handle -> number
         self._events: list[Event] = []
 
@@ -72,8 +72,10 @@ class Streams:
         return cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.EVERY_STREAM if what == "everything" else cmd.NO_STREAM)
 
     def pass_until(self, wait: cmd.Wait) -> None:
-        """All that was asked is done; the host's made time has passed until then."""
-        self.gpu_ns = max(self.gpu_ns, self._nanoseconds(self.device.submit(wait)))
+        """All that was asked is done; the host's time has passed until then."""
+        begin_ns = self.device.executor.host_ns
+        self.device.submit(wait)
+        self.waited_ns += self.device.executor.host_ns - begin_ns
 
     def _nanoseconds(self, cycle: int) -> int:
         return round(cycle * 1e3 / self.device.chip.clock_mhz)

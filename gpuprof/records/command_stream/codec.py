@@ -29,8 +29,9 @@ from gpuprof.timing.sampling.configuration import Sampling
 # whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
 # memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
-# lie apart, memory that is mapped; 8: what caches hold when a launch is measured, and how often it is.
-VERSION = 8
+# lie apart, memory that is mapped; 8: what caches hold when a launch is measured, and how often it is; 9: the host's
+# time, its calls and functions, what is asked together, page-locked memory.
+VERSION = 9
 LIMIT = 1 << 63
 
 
@@ -63,6 +64,7 @@ class SavedCopyIn:
     nbytes: int
     blocks: tuple[int, ...] = ()
     stream: int = 0
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,11 @@ LINES = {
     "non_blocking": cmd.NonBlocking,
     "set_sampler": cmd.SetSampler,
     "wait": cmd.Wait,
+    "host_time": cmd.HostTime,
+    "host_call": cmd.HostCall,
+    "host_function": cmd.HostFunction,
+    "together": cmd.Together,
+    "together_end": cmd.TogetherEnd,
     "task_begin": cmd.TaskBegin,
     "task_end": cmd.TaskEnd,
     "call_begin": cmd.CallBegin,

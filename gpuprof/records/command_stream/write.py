@@ -59,7 +59,7 @@ class StreamWriter:
         if isinstance(command, cmd.CopyIn):
             starts = range(0, len(command.data), BLOCK_NBYTES)
             blocks = tuple(self._block(command.data[start : start + BLOCK_NBYTES]) for start in starts)
-            return SavedCopyIn(command.address, len(command.data), blocks, command.stream)
+            return SavedCopyIn(command.address, len(command.data), blocks, command.stream, command.is_pinned)
         if isinstance(command, cmd.Launch):
             return SavedLaunch(
                 self._modules[id(command.module)],

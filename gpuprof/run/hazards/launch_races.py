@@ -25,9 +25,10 @@ from gpuprof.trace.tables import Finding
 COPIES = {
     cmd.CopyIn: "a copy to the device",
     cmd.CopyOut: "a copy to the host",
-    cmd.CopyWithin: "a copy within the device",
+    cmd.CopyWithin: "a copy",
     cmd.Fill: "a fill",
 }
+WITHIN = {"within": "within the device", "in": "to the device", "out": "to the host", "host": "within host memory"}
 _GRID_WAITS = [opcode.number for opcode in TABLE if opcode.kind == "grid_wait"]
 
 
@@ -104,7 +105,7 @@ class LaunchRaces:
             yield from self._copied(command)
 
     def _copied(self, command: cmd.Command) -> Iterator[CommandRace]:
-        yield from self._did(COPIES[type(command)], command.stream, _bytes_of(command))
+        yield from self._did(_called(command), command.stream, _bytes_of(command))
         if self._is_waited_for(command):
             self._host_waits(self._order.host_waits_for_stream, command.stream)
 
@@ -133,8 +134,10 @@ class LaunchRaces:
 
     def _is_waited_for(self, command: cmd.Command) -> bool:
         """True if the host waits until it is done (CUDA runtime API, API synchronization behavior). Copies between
-        host and device by the default stream are taken for cudaMemcpy.
+        host and device by the default stream are taken for cudaMemcpy. For those of page-locked memory a Wait follows.
         """
+        if getattr(command, "is_pinned", False) or getattr(command, "direction", "within") != "within":
+            return False
         if isinstance(command, cmd.CopyOut):
             return True
         if command.stream != DEFAULT_STREAM:
@@ -181,6 +184,11 @@ class LaunchRaces:
 def waits_for_grids(module: LoadedModule) -> bool:
     """True for a module with code that waits for the launches before its own (griddepcontrol.wait)."""
     return bool(np.isin(module.code["opcode"], _GRID_WAITS).any())
+
+
+def _called(command: cmd.Command) -> str:
+    what = COPIES[type(command)]
+    return f"{what} {WITHIN[command.direction]}" if isinstance(command, cmd.CopyWithin) else what
 
 
 def _bytes_of(command: cmd.Command) -> np.ndarray:

@@ -43,7 +43,6 @@ TABLES = {
 KINDS = {
     cmd.CopyIn: task_kinds.COPY_IN,
     cmd.CopyOut: task_kinds.COPY_OUT,
-    cmd.CopyWithin: task_kinds.COPY_WITHIN,
     cmd.Fill: task_kinds.FILL,
     cmd.Wait: task_kinds.WAIT,
     cmd.EventTime: task_kinds.WAIT,
@@ -51,6 +50,15 @@ KINDS = {
     cmd.Resolve: task_kinds.COPY_WITHIN,
     cmd.HostFunction: task_kinds.HOST_FUNCTION,
 }
+
+
+def kind_of(command: cmd.Command) -> int:
+    """The kind of a command's task. A copy between page-locked memory and the device is one to the device, or to the
+    host.
+    """
+    if isinstance(command, cmd.CopyWithin):
+        return task_kinds.COPIES_OF[command.direction]
+    return KINDS[type(command)]
 
 
 class Ruled(NamedTuple):
@@ -171,7 +179,7 @@ class Tasks(SessionObserver):
     ) -> None:
         stream = getattr(command, "stream", 0)
         task = self.journal.leaf(
-            KINDS[type(command)], self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
+            kind_of(command), self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
         )
         if operation:
             self._operations[operation] = task
@@ -373,15 +381,17 @@ class Tasks(SessionObserver):
         return self._buffers[allocation.address]
 
     def _name(self, command: cmd.Command) -> str:
-        """A name for the command's task."""
+        """A name for the command's task, with the buffer of the device that it reads or writes."""
         if isinstance(command, cmd.Resolve):
             return f"resolve {self._memory.at(command.targets.colors[0]).name}"
-        address = getattr(command, "address", getattr(command, "destination", None))
-        if address is not None:
-            allocation = self._memory.at(address)
-            return f"{task_kinds.TASKS[KINDS[type(command)]]} {allocation.name if allocation else ''}".strip()
         if isinstance(command, cmd.HostFunction):
             return "host function"
+        address = getattr(command, "address", getattr(command, "destination", None))
+        if isinstance(command, cmd.CopyWithin) and command.direction == "out":
+            address = command.source
+        if address is not None:
+            allocation = self._memory.at(address)
+            return f"{task_kinds.TASKS[kind_of(command)]} {allocation.name if allocation else ''}".strip()
         return "wait for everything" if command.event == cmd.EVERYTHING else f"wait for event {command.event}"
 
     # Writing.
@@ -423,15 +433,23 @@ class Tasks(SessionObserver):
 
 
 def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int, int, int]]:
-    """(flags, address, bytes) of a copy, fill or resolve about to happen: what it reads, then what it writes."""
+    """(flags, address, bytes) of a copy, fill or resolve about to happen: what it reads, then what it writes. Of
+    page-locked memory it touches nothing here: as of other memory of the host, nobody knows what the host does there.
+    """
     if isinstance(command, cmd.CopyOut):
         yield 0, command.address, command.nbytes
     elif isinstance(command, cmd.CopyIn):
         same = memory.has(command.address, command.data)
         yield task_kinds.WRITES | (task_kinds.UNCHANGED if same else 0), command.address, len(command.data)
     elif isinstance(command, cmd.CopyWithin):
-        yield 0, command.source, command.nbytes
-        yield task_kinds.WRITES, command.destination, command.nbytes
+        if command.direction in ("within", "out"):
+            yield 0, command.source, command.nbytes
+        if command.direction == "within":
+            yield task_kinds.WRITES, command.destination, command.nbytes
+        if command.direction == "in":
+            same = memory.has(command.destination, memory.read(command.source, command.nbytes))
+            flags = task_kinds.WRITES | (task_kinds.UNCHANGED if same else 0)
+            yield flags, command.destination, command.nbytes
     elif isinstance(command, cmd.Resolve):
         targets = command.targets
         nbytes = targets.width * targets.height * FORMATS[targets.formats[0]]
