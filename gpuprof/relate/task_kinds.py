@@ -7,9 +7,9 @@ NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is non
 # Of tasks.
 TASKS = (
     *("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call"),
-    "command buffer",
+    *("command buffer", "host function"),
 )
-TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER = range(len(TASKS))
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, HOST_FUNCTION = range(len(TASKS))
 
 # What carries copies, fills and functions of the host out.
 ENGINES = ("copy engine in", "copy engine out", "memory", "host")
