@@ -58,7 +58,7 @@ PROGRAM_LAUNCHES = ((1, 10_200, 20_200), (0, 22_000, 24_000), (0, 25_500, 26_500
 PROGRAM_CONSTRAINTS = ((kinds.STREAM, 2, 6), (kinds.EVENT, 6, 8), (kinds.STREAM, 8, 9), (kinds.STREAM, 9, 10))
 
 
-def write_program(path: Path, is_timed: bool = True, host: str | None = "pcie4") -> Path:
+def write_program(path: Path, is_timed: bool = True, host: str | None = "pcie4", n_blocks: int = 2) -> Path:
     """is_timed: with the rows of its operations; host: the name of its table, None for a recording that has none."""
     with RecordWriter(path) as writer:
         writer.meta(META | ({} if host is None else {"host": host}))
@@ -67,7 +67,7 @@ def write_program(path: Path, is_timed: bool = True, host: str | None = "pcie4")
         fields = {"load_base": 0x1000, "code_nbytes": 48, "compiler": "clang 22", "arch": "sm_80"}
         writer.module(0, name="saxpy.cu", image=image, **fields)
         for launch, (stream, start, end) in enumerate(PROGRAM_LAUNCHES):
-            writer.launch_begin(launch_fields(launch=launch, stream=stream))
+            writer.launch_begin(launch_fields(launch=launch, stream=stream, grid=[n_blocks, 1, 1]))
             writer.rows(LEDGER, launch, ledger_rows(ledger(), 0x1000))
             times = {"start_cycle": start, "end_cycle": end, "cycles": end - start}
             writer.launch_end(launch, timing(samples_due=0, samples_kept=0, **times))

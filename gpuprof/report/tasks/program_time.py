@@ -14,7 +14,16 @@ import numpy as np
 
 from gpuprof.correlate.host_clock import clock_in, cycles_of, ns_of
 from gpuprof.correlate.tasks.task_queries import Tasks, read_tasks
-from gpuprof.relate.task_kinds import CALL, ENGINES, TASKS
+from gpuprof.relate.task_kinds import (
+    CALL,
+    COPY_IN,
+    COPY_OUT,
+    COPY_WITHIN,
+    ENGINE_HOST,
+    ENGINES,
+    FILL as FILL_TASK,
+    TASKS,
+)
 from gpuprof.report.number_text import rounded
 
 KERNELS, COPIES, FILLS, HOST_FUNCTIONS = WORKS = ("kernels", "copies", "fills", "host functions")
@@ -202,9 +211,10 @@ def engines_of(operations: Sequence[Operation]) -> tuple[Engine, ...]:
 
 def work_of(operation: Operation) -> str:
     """One of WORKS."""
-    if operation.engine == ENGINES[-1]:
-        return HOST_FUNCTIONS
-    return FILLS if operation.kind == "fill" else COPIES
+    if operation.kind == TASKS[FILL_TASK]:
+        return FILLS
+    is_copy = operation.kind in (TASKS[kind] for kind in (COPY_IN, COPY_OUT, COPY_WITHIN))
+    return COPIES if is_copy or operation.engine != ENGINES[ENGINE_HOST] else HOST_FUNCTIONS
 
 
 def _works(
