@@ -109,6 +109,7 @@ def read_page(file: Path, other: Path | None, page: str | None, choice: Choice, 
     from gpuprof.report.measured import check_measured
     from gpuprof.report.queries import read_report
     from gpuprof.report.tasks.draw_tasks import read_draws
+    from gpuprof.report.tasks.program_time import read_program_time
     from gpuprof.report.tasks.read_tasks import read_task_report
 
     with stage("reading the profile"), reading(file) as db:
@@ -119,6 +120,8 @@ def read_page(file: Path, other: Path | None, page: str | None, choice: Choice, 
             report = replace(report, related=read_task_report(db, page, given.task, chosen))
         if page == "api":
             report = replace(report, calls=tuple(read_api_calls(db)))
+        if chosen is None:
+            report = replace(report, program=read_program_time(db))
         if page == "draws":
             report = replace(report, draws=read_draws(db, chosen))
         check_measured(report, page is None or PAGES[page].needs_cycles)

@@ -16,6 +16,7 @@ from gpuprof.correlate.trace_tables import wrong_tables
 from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
+from gpuprof.relate.task_kinds import ENGINES
 from gpuprof.tables.order import BY_NAME, STORED
 from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.tables.table import FLAG, PC, Column, Table
@@ -49,6 +50,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_patterns(database)
     yield from in_activity(database)
     yield from in_draws(database)
+    yield from in_operations(database)
     yield from map(Wrong, wrong_severities(database))
     yield from map(Wrong, wrong_tables(database))
 
@@ -274,6 +276,22 @@ def in_draws(database: sqlite3.Connection) -> Iterator[Wrong]:
         ).fetchone()
         if row:
             yield Wrong(f"{table} has a time that ends before it begins, of draw {row[0]}")
+
+
+def in_operations(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Engines are looked up by their names."""
+    marks = ", ".join("?" * len(ENGINES))
+    row = database.execute(
+        f"SELECT task, engine FROM device_operations WHERE engine NOT IN ({marks}) LIMIT 1", ENGINES
+    ).fetchone()
+    if row:
+        yield Wrong(f"device_operations.engine is {brief(row[1])} at task {row[0]}; expected {', '.join(ENGINES)}")
+    row = database.execute("SELECT task FROM device_operations WHERE start_cycle > end_cycle LIMIT 1").fetchone()
+    if row:
+        yield Wrong(f"device_operations has a time that ends before it begins, of task {row[0]}")
+    row = database.execute("SELECT task FROM api_calls WHERE begin_ns > end_ns LIMIT 1").fetchone()
+    if row:
+        yield Wrong(f"api_calls has a time that ends before it begins, of task {row[0]}")
 
 
 def _unknown_names(database: sqlite3.Connection) -> Iterator[Wrong]:

@@ -45,6 +45,32 @@ FORMATS = {
     "ncu-source": Entry("lines, as Nsight Compute's source page", ".source.csv", "tables.ncu_source"),
     "ncu-details": Entry("launches, as Nsight Compute's details page", ".details.csv", "tables.ncu_details"),
     "ncu-raw": Entry("launches, as Nsight Compute's raw page", ".raw.csv", "tables.ncu_raw"),
+    "nsys-cuda-gpu-kern-sum": Entry(
+        "time by kernel, as `nsys stats --report cuda_gpu_kern_sum`", ".cuda_gpu_kern_sum.csv", "tables.nsys_kern_sum"
+    ),
+    "nsys-cuda-gpu-mem-time-sum": Entry(
+        "time of copies and fills, as `nsys stats --report cuda_gpu_mem_time_sum`",
+        ".cuda_gpu_mem_time_sum.csv",
+        "tables.nsys_mem_time_sum",
+    ),
+    "nsys-cuda-gpu-mem-size-sum": Entry(
+        "bytes of copies and fills, as `nsys stats --report cuda_gpu_mem_size_sum`",
+        ".cuda_gpu_mem_size_sum.csv",
+        "tables.nsys_mem_size_sum",
+    ),
+    "nsys-cuda-api-sum": Entry(
+        "the host's time by function, as `nsys stats --report cuda_api_sum`", ".cuda_api_sum.csv", "tables.nsys_api_sum"
+    ),
+    "nsys-cuda-gpu-trace": Entry(
+        "each kernel, copy and fill, as `nsys stats --report cuda_gpu_trace`",
+        ".cuda_gpu_trace.csv",
+        "tables.nsys_gpu_trace",
+    ),
+    "nsys-cuda-kern-exec-trace": Entry(
+        "each kernel with its call, as `nsys stats --report cuda_kern_exec_trace`",
+        ".cuda_kern_exec_trace.csv",
+        "tables.nsys_kern_exec_trace",
+    ),
     "openmetrics": Entry("exact metrics of launches, for Prometheus", ".openmetrics", "tables.openmetrics"),
     "markdown": Entry("kernels and their hottest lines, for a comment", ".md", "tables.markdown"),
     "comparison": Entry(

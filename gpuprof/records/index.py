@@ -2,6 +2,7 @@
 again.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,6 +18,7 @@ from gpuprof.records.reader import Builder, Recording, leave
 from gpuprof.records.schema import BY_TYPE, VERSION
 from gpuprof.tables.order import RECORDED
 from gpuprof.tables.table import ADDED, SAME, Table
+from gpuprof.tables.tasks import CALLS, OPERATIONS
 
 
 @dataclass
@@ -36,8 +38,11 @@ class Index(Recording):
 
     @property
     def end_cycle(self) -> int:
-        """The cycle in which the last launch, or draw, ended."""
+        """The cycle in which the last launch, draw, operation or call ended."""
         ends = [launch.end["end_cycle"] for launch in self.launches.values() if launch.end]
+        ends.append(int(self.rows[OPERATIONS]["end"].max(initial=0)))
+        if clock_mhz := self.host_clock_mhz:
+            ends.append(math.ceil(int(self.rows[CALLS]["end_ns"].max(initial=0)) * clock_mhz / 1000))
         return max([*ends, *(fields.get("end_cycle", 0) for fields in self.draws.values())], default=0)
 
     def read_rows(self, launch: int, table: Table) -> Iterator[np.ndarray]:

@@ -18,7 +18,9 @@ from gpuprof.records.schema import Chunk
 from gpuprof.tables.order import RECORDED
 from gpuprof.tables.samples import COMPACT, WIDE
 from gpuprof.tables.table import Table
+from gpuprof.tables.tasks import OPERATIONS
 
+HOST = "host"  # in META, the name of the host whose time was kept
 FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 
 
@@ -92,6 +94,15 @@ class Recording:
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
     damage: str | None = None
+
+    @property
+    def host_clock_mhz(self) -> float | None:
+        """The chip's clock where the run kept one clock for host and GPU: a cycle is the host's time in ns times this
+        in GHz. It then names its host, or has rows of OPERATIONS. None in others, whose two times do not compare.
+        """
+        clock = self.chip.get("clock_mhz")
+        has_one = HOST in self.meta or len(self.rows[OPERATIONS]) > 0
+        return float(clock) if has_one and clock else None
 
     def registers(self, launch: int) -> dict[str, Any]:
         """The sampler's that were in force for a launch, with the period that was found where the sampler looked for

@@ -11,7 +11,7 @@ from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import Index
 from gpuprof.records.reader import Module
 from gpuprof.relate.task_kinds import CONTAINS, NUMBERS, pass_name
-from gpuprof.tables.table import CYCLE, DRAW, LAUNCH, NAME, NONE, ORDER, PARAMETER, PC, TASK, Table
+from gpuprof.tables.table import CYCLE, DRAW, HOST_NS, LAUNCH, NAME, NONE, ORDER, PARAMETER, PC, TASK, Table
 from gpuprof.tables.tasks import RELATIONS, TASKS
 
 LAST_NUMBER = (1 << 32) - 1  # of a launch
@@ -26,6 +26,7 @@ class Relocation:
 
     first_launch: int = 0
     first_cycle: int = 0
+    first_ns: int = 0
     first_task: int = 0
     first_parameter: int = 0
     first_name: int = 0
@@ -87,6 +88,7 @@ class Relocation:
         return {
             LAUNCH: self.first_launch,
             CYCLE: self.first_cycle,
+            HOST_NS: self.first_ns,
             TASK: self.first_task,
             PARAMETER: self.first_parameter,
             NAME: self.first_name,
@@ -185,6 +187,7 @@ class Room:
         relocation = Relocation(
             self._launches,
             self._cycles,
+            round(self._cycles * 1000 / index.host_clock_mhz) if index.host_clock_mhz else 0,
             self._tasks,
             self._parameters,
             self._names,

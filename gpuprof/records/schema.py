@@ -32,7 +32,8 @@ Version history: 1 the first; 2 counter records, stall lengths, causes, losses b
 parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
 activity over time; calls of programs; 7 draws, the waves of their shaders and the primitives that
 each block has; 8 what draws' units read and write; 10 what caches held when a launch was measured,
-its repetitions, and the time of its atomics in the L2 (there is no 9).
+its repetitions, and the time of its atomics in the L2 (there is no 9); 11 the time of copies, fills
+and host functions.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,9 @@
 """When tasks begin and end, in GPU cycles, and the time of their parts.
 
-A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task
-with parts runs from the first begin to the last end of these; a command buffer from those that take time, if any does:
-copies for its draws may happen long before the GPU begins with it.
+A launch has its own cycles, and so has a copy whose time is recorded. A wait takes no time, nor does another copy: it
+happens when all that it waits for has ended. A task with parts runs from the first begin to the last end of these; a
+command buffer from those that take time and are no copies, if any does: copies for its draws may happen long before the
+GPU begins with it.
 
 Tasks have numbers 0..n-1 in the order of their beginnings, so that a task's parent is before it: a forest, and one pass
 from the last task to the first closes it. Virtual tasks contain further tasks by links. A task's cover is all that it
@@ -43,30 +44,32 @@ class Spans(NamedTuple):
     parts_cycles: np.ndarray
 
 
-def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) -> Leaves:
-    """All leaves: launches, and what takes no time, not before its floor: int64 (n,), NEVER for other tasks. waits:
-    int64 (m,) each, the tasks waited for and those that wait, which come after them and ascend.
+def happened(timed: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) -> Leaves:
+    """All leaves: those that are timed, and what takes no time, not before its floor: int64 (n,), NEVER for other
+    tasks. waits: int64 (m,) each, the tasks waited for and those that wait, which come after them and ascend.
     """
     is_point = floors != NEVER
-    ends = np.where(is_point, floors, launches.end)
+    ends = np.where(is_point, floors, timed.end)
     source, target = (tasks[is_point[waits[1]]] for tasks in waits)
     # A view of memory gives Python's numbers one by one: an array is slower, and a list five times as large.
     at = memoryview(ends)
     for one, other in zip(memoryview(source), memoryview(target), strict=True):
         if at[one] > at[other]:
             at[other] = at[one]
-    return Leaves(np.where(is_point, ends, launches.begin), ends)
+    return Leaves(np.where(is_point, ends, timed.begin), ends)
 
 
-def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_buffer: np.ndarray) -> Spans:
+def spans(
+    parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_buffer: np.ndarray, is_copy: np.ndarray
+) -> Spans:
     """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and those that
     they contain in addition to their parts. A task that contains a task that it is a part of is left out there.
-    is_buffer: bool (n,), command buffers.
+    is_buffer, is_copy: bool (n,), command buffers, and copies, fills and host functions with a time.
     """
     forest = _Forest(parents, leaves)
     if len(links[0]):
         _Virtual(forest, parents, links, leaves).close_all()
-    _take_up(forest, parents, is_buffer)
+    _take_up(forest, parents, is_buffer, is_copy)
     cycles = forest.sums - forest.own + forest.elsewhere
     return Spans(forest.begin, forest.end, forest.own, cycles)
 
@@ -113,9 +116,9 @@ class _Forest:
         return positions
 
 
-def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray) -> None:
-    """Command buffers run from the first begin to the last end of the parts that take time."""
-    parts = np.flatnonzero((parents != NO_TASK) & (forest.end > forest.begin))
+def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray, is_copy: np.ndarray) -> None:
+    """Command buffers run from the first begin to the last end of the parts that take time and are no copies."""
+    parts = np.flatnonzero((parents != NO_TASK) & (forest.end > forest.begin) & ~is_copy)
     parts = parts[is_buffer[parents[parts]]]
     buffers = parents[parts]
     forest.begin[buffers], forest.end[buffers] = LATEST, NEVER

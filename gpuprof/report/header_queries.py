@@ -8,6 +8,8 @@ from gpuprof.base.cache_control import CacheControl, control_of
 from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.findings import read_results
+from gpuprof.correlate.host_clock import clock_in
+from gpuprof.records.reader import HOST
 from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.report.fidelity_line import words_of_caution, words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
@@ -24,7 +26,7 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         model_version=meta["model_version"],
         fidelity=meta.get("fidelity", ""),
         alike=words_on_kernels_like(meta, kernels),
-        not_held=words_of_caution(launches, called(database)),
+        not_held=(*words_of_caution(launches, called(database)), *words_of_host(database, meta)),
         chip=meta["chip"],
         kernels=tuple(kernel.name for kernel in kernels),
         launches=len(launches),
@@ -60,6 +62,14 @@ def caches_of(launches: list[Launch]) -> tuple[tuple[CacheControl, int], ...]:
 def called(database: sqlite3.Connection) -> set[str]:
     """Names of the functions that a program's host called."""
     return {name for (name,) in database.execute("SELECT DISTINCT name FROM api_calls JOIN tasks USING (task)")}
+
+
+def words_of_host(database: sqlite3.Connection, meta: dict[str, str]) -> tuple[str, ...]:
+    """What is said of times that come from a table of the host."""
+    if clock_in(database) is None:
+        return ()
+    named = f" {meta[HOST]}" if HOST in meta else ""
+    return (f"times of copies and of the host{named} are estimates",)
 
 
 def read_losses(database: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:

@@ -20,6 +20,7 @@ from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.tasks.draw_tasks import NO_DRAWS, Draws
+from gpuprof.report.tasks.program_time import ProgramTime
 from gpuprof.report.tasks.read_tasks import TaskReport
 
 ZEROS = (0,) * N_REASONS
@@ -280,6 +281,7 @@ class Report:
     calls: tuple[ApiCall, ...] = ()  # of a program's host; only for the page that shows them
     draws: Draws = NO_DRAWS  # only for the page that shows them
     n_draws: int = 0  # in the file
+    program: ProgramTime | None = None  # where host and GPU have one clock, and all launches are shown
 
     @property
     def tasks(self) -> TaskReport:

@@ -16,6 +16,7 @@ from gpuprof.report.model import ChipFacts, Header, Kernel, Launch, Report
 from gpuprof.report.number_text import rounded
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.pages.peaks import limit_object, throughput_object
+from gpuprof.report.tasks.program_time import program_object
 from gpuprof.report.terminal.report_header import header_lines
 from gpuprof.report.terminal.styles import Look
 from gpuprof.report.totals import totals
@@ -59,14 +60,18 @@ def document(report: Report, page: str, objects: Callable[[Kernel], dict], entri
     """The report as plain dicts and lists. `objects`: a kernel's entries on this page, in addition to those on every
     page; `entries`: those of this page next to the kernels.
     """
-    return {
-        "version": VERSION,
-        "page": page,
-        "vocabulary": report.vocabulary.name,
-        "header": header_object(report.header),
-        "chip": chip_object(report.chip),
-        "kernels": [kernel_object(kernel, report) | objects(kernel) for kernel in report.kernels],
-    } | entries
+    return (
+        {
+            "version": VERSION,
+            "page": page,
+            "vocabulary": report.vocabulary.name,
+            "header": header_object(report.header),
+            "chip": chip_object(report.chip),
+            "kernels": [kernel_object(kernel, report) | objects(kernel) for kernel in report.kernels],
+        }
+        | ({"program": program_object(report.program)} if report.program else {})
+        | entries
+    )
 
 
 def chip_object(chip: ChipFacts) -> dict:

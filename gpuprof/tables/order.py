@@ -11,6 +11,7 @@ RECORDED: tuple[Table, ...] = (
     *(launch.ACTIVITY, launch.ACTIVITY_STALLS, launch.ACTIVITY_OF_SMS, launch.REPETITIONS),
     *(launch.ATOMIC_LINES, draws.PRIMITIVES),
     *(tasks.TASKS, tasks.RELATIONS, tasks.ACCESSES, tasks.CONSTRAINTS, tasks.CALLS, draws.WAVES),
+    tasks.OPERATIONS,
 )
 # In the database; the order decides the bytes of the file.
 STORED: tuple[Table, ...] = (
@@ -24,6 +25,7 @@ STORED: tuple[Table, ...] = (
     *(launch.STALLS, launch.STALL_LENGTHS, code.CAUSE_KINDS, launch.CAUSES, launch.BANK_PATTERNS, launch.COUNTERS),
     *(tasks.TASK_ROWS, tasks.STORED_TASKS, tasks.PARAMETERS, tasks.RELATION_KINDS, tasks.STORED_RELATIONS),
     *(tasks.TASK_CONSTRAINTS, tasks.ACCESSES_BY_TASK, tasks.TASK_FINDINGS, tasks.CALLS),
+    tasks.OPERATIONS,
     *(draws.DRAWS, draws.DRAW_LAUNCHES, draws.DRAW_UNITS, draws.DRAW_WORK, draws.DRAW_TRAFFIC, draws.WAVES),
     draws.PRIMITIVES,
 )

@@ -16,6 +16,7 @@ KEY = "key"  # distinguishes rows, or describes them; is not added up
 FLAG = "flag"  # 0 or 1; in a recording also bits
 PC = "pc"  # a code address, which moves with its module
 CYCLE = "cycle"  # a GPU cycle from power-on
+HOST_NS = "host ns"  # a time of the host's clock
 ORDER = "order"  # a position in the order of all requests
 LAUNCH, TASK, PARAMETER, NAME, DRAW = "launch", "task", "parameter", "name", "draw"  # numbers of these
 RESERVED = "reserved"  # zero, and in no database

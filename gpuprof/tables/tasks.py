@@ -3,6 +3,7 @@
 from gpuprof.tables.table import (
     CYCLE,
     FLAG,
+    HOST_NS,
     KEY,
     LAUNCH,
     NAME,
@@ -106,7 +107,12 @@ OPERATIONS = Table(
     stored=(
         Column("task", "integer", "", "its task, which has the name", TASK, parent="tasks"),
         Column("engine", "text", "", "what carried it out: copy engine in, copy engine out, memory, host"),
-        ...,
+        Column("is_pinned", "integer", "", "1: the host's memory is page-locked", FLAG),
+        Column("is_node", "integer", "", "1: a node of a graph", FLAG),
+        "stream",
+        Column("start_cycle", "integer", "cycles", "GPU cycle, from power-on, in which it started", CYCLE),
+        Column("end_cycle", "integer", "cycles", "GPU cycle in which it ended", CYCLE),
+        "nbytes",
     ),
     since=11,
 )  # fmt: skip
@@ -121,8 +127,8 @@ CALLS = Table(
         Column("thread", "<u4", "", "number of the host's thread, from 0", KEY),
         Column("status", "<i4", "", "the cudaError that it returned, 0: none", KEY),
         Column("reserved", "<u4", "", "zero", RESERVED),
-        Column("begin_ns", "<u8", "ns", "the host's time when it began"),
-        Column("end_ns", "<u8", "ns", "the host's time when it ended"),
+        Column("begin_ns", "<u8", "ns", "the host's time when it began", HOST_NS),
+        Column("end_ns", "<u8", "ns", "the host's time when it ended", HOST_NS),
         Column("waited_ns", "<u8", "ns", "time between these in which it waited for the GPU"),
         Column("nbytes", "<u8", "bytes", "bytes that it copied or filled"),
     ),
@@ -165,9 +171,12 @@ STORED_TASKS = Table(
         Column("begin_order", "integer", "", "position of its begin in the order of all requests", ORDER),
         Column("end_order", "integer", "", "position of its end", ORDER),
         Column("begin_cycle", "integer", "cycles", "GPU cycle, from power-on, in which it or its first part began; "
-               "NULL: unknown", CYCLE, null=True),
-        Column("end_cycle", "integer", "cycles", "GPU cycle in which it or its last part ended", CYCLE, null=True),
-        Column("own_cycles", "integer", "cycles", "duration of a launch; 0 of all other tasks"),
+               "of a call, where host and GPU have one clock, in which the host made it; NULL: unknown", CYCLE,
+               null=True),
+        Column("end_cycle", "integer", "cycles", "GPU cycle in which it or its last part ended; of a call likewise",
+               CYCLE, null=True),
+        Column("own_cycles", "integer", "cycles", "duration of a launch, copy, fill or host function; 0 of all other "
+               "tasks"),
         Column("parts_cycles", "integer", "cycles", "sum of the own cycles of all parts, and of theirs"),
     ),
     grain="task",

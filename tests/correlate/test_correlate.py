@@ -71,6 +71,7 @@ TABLES = {
     "accesses_by_task": [],
     "task_findings": [],
     "api_calls": [],
+    "device_operations": [],
     "relations": [],
     # R2, R3 and the address R0; R0
     "live_registers": [(0x1000, 3), (0x1010, 1), (0x1020, 0)],

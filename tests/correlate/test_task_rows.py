@@ -9,13 +9,14 @@ from gpuprof.correlate.tasks.task_rows import Checked, ordered
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Launch, Recording, Rows
 from gpuprof.relate.task_kinds import NONE, NUMBERS
-from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 
 TABLES = {
     "tasks": TASKS,
     "accesses": ACCESSES,
     "constraints": CONSTRAINTS,
     "relations": RELATIONS,
+    "operations": OPERATIONS,
 }
 # task, parent, kind, flags, name, row, launch, reserved, begin, end, cycle, work
 TWO_TASKS = [(0, NONE, 0, 0, 0, 1, NONE, 0, 0, 5, 0, 0), (1, 0, 1, 0, 0, 1, 7, 0, 1, 1, 0, 9)]
@@ -36,7 +37,8 @@ def checked(complete: bool = True, **tables) -> list:
     tasks = check.tasks()
     parameters = check.parameters(tasks)
     constraints, relations = check.constraints(tasks), check.relations(tasks, parameters)
-    return [tasks, check.accesses(tasks, parameters), constraints, relations, check.leaves(tasks)]
+    leaves = check.leaves(tasks, check.operations(tasks))
+    return [tasks, check.accesses(tasks, parameters), constraints, relations, leaves]
 
 
 def test_what_is_right():

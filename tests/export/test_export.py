@@ -14,6 +14,7 @@ from hypothesis import example, given, strategies as st
 
 from gpuprof.export import FORMATS
 from gpuprof.export.paths.folded import frame
+from gpuprof.export.tables.nsys_rows import NO_CALLS, NO_OPERATIONS
 from gpuprof.export.write_export import format_of
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, names, process
@@ -211,6 +212,10 @@ NOTHING = {
     "cfg-svg": NO_GRAPH,
     "dot": NO_TASKS,
     "csv": NO_TASKS,
+    "nsys-cuda-gpu-mem-time-sum": f"gpuprof: {NO_OPERATIONS}\n",
+    "nsys-cuda-gpu-mem-size-sum": f"gpuprof: {NO_OPERATIONS}\n",
+    "nsys-cuda-api-sum": f"gpuprof: {NO_CALLS}\n",
+    "nsys-cuda-kern-exec-trace": f"gpuprof: {NO_OPERATIONS}\n",
 }
 
 

@@ -126,6 +126,7 @@ def write_tasks(writer: RecordWriter) -> None:
         b"CNST": [(2, 1, 2), (2, 2, 3)],
         b"WAVE": [(0, 0, 110, 120), (0, 0, 115, 130), (0, 4, 130, 140)],
         b"CALL": [(1, 0, 7, 0, 0, 0, 10, 30, 5, 64), (3, NONE, 0, 1, 2, 0, 30, 31, 0, 0)],
+        b"OPER": [(1, 0, 3, 0, 20, 40, 64)],
     }
     for type_, rows in tables.items():
         writer.table(BY_TYPE[type_].table, np.array(rows, BY_TYPE[type_].dtype))

@@ -6,22 +6,24 @@ from dataclasses import replace
 import pytest
 
 from gpuprof.chips.draw_units import SHADER_STAGES
-from gpuprof.correlate.api_calls import ApiCall
+from gpuprof.correlate.api_calls import ApiCall, read_api_calls
 from gpuprof.correlate.checked_tables import FIXED_UNITS
 from gpuprof.correlate.database import ensure_database
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS
 from gpuprof.report.pages.page_kind import Request, load
-from gpuprof.report.pages.summary import kernel_facts
+from gpuprof.report.pages.summary import kernel_facts, program_facts
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import text_page
 from gpuprof.report.tasks.draw_tasks import Draw, Draws, Group, Waves, Work
+from gpuprof.report.tasks.program_time import read_program_time
 from gpuprof.report.tasks.read_tasks import read_task_report
 from gpuprof.report.terminal.columns import Layout
 from gpuprof.report.terminal.styles import Look
 from gpuprof.report.triage.kernel_rules import RULES
 from gpuprof.tables.draws import DRAW_COUNT_NAMES
 from tests.support.command import gpuprof
+from tests.support.program_recording import write_program
 from tests.support.report_database import make_database
 
 WIDTHS = (40, 60, 80, 100, 120, 200, None)
@@ -68,7 +70,9 @@ DRAWS = Draws(TWO, (Group(TWO, WORK),), (Group(TWO[:1], WORK),), unfinished=1)
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """The fixture of the pages, and a recording of two kernels with stalls, causes, inlined code and conflicts."""
+    """The fixture of the pages; a recording of two kernels with stalls, causes, inlined code and conflicts; one of a
+    program.
+    """
     folder = tmp_path_factory.mktemp("heads")
     make_database(folder / "t.gpudb")
     (folder / "k.cu").write_text(LAUNCHES)
@@ -78,6 +82,10 @@ def reports(tmp_path_factory):
     for name in ("t.gpudb", "k.gprec"):
         with closing(ensure_database(folder / name)) as db:
             found.append(replace(read_report(db), related=read_task_report(db, None, None), calls=CALLS, draws=DRAWS))
+    write_program(folder / "p.gprec")
+    with closing(ensure_database(folder / "p.gprec")) as db:
+        related, calls = read_task_report(db, None, None), tuple(read_api_calls(db))
+        found.append(replace(read_report(db), related=related, calls=calls, program=read_program_time(db)))
     return found
 
 
@@ -146,8 +154,10 @@ def test_every_row_of_the_table_is_a_pages(reports):
 
 def test_every_fact_of_the_summary_is_in_the_table(reports):
     """The chip of the fixture has no peaks, and a kernel without lines has no hottest one."""
-    names, not_always = {head.name for head in FACTS}, ({"throughput", "limits", "hottest"}, {"hottest"})
-    for report, may_lack in zip(reports, not_always, strict=True):
+    of_programs = {"took", "worked", "idle", "moved"}
+    names, not_always = {head.name for head in FACTS} - of_programs, ({"throughput", "limits", "hottest"}, {"hottest"})
+    assert {label for label, _ in program_facts(reports[-1].program)} == of_programs
+    for report, may_lack in zip(reports, not_always, strict=False):
         for kernel in report.kernels:
             labels = {label for label, _ in kernel_facts(kernel, report, Look(80, "", True, False)) if label}
             assert labels <= names and names - labels <= may_lack

@@ -6,18 +6,30 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gpuprof.correlate.host_clock import cycles_of
 from gpuprof.correlate.tasks.observed_accesses import observe
-from gpuprof.correlate.tasks.task_rows import NOTHING, Accesses, Checked, Constraints, Relations, Tasks, ordered
+from gpuprof.correlate.tasks.task_rows import (
+    NOTHING,
+    Accesses,
+    Checked,
+    Constraints,
+    Operations,
+    Relations,
+    Tasks,
+    ordered,
+)
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
 from gpuprof.relate import task_kinds
 from gpuprof.relate.journal import VIRTUAL
-from gpuprof.relate.task_spans import NEVER, Leaves, Spans, happened, spans
+from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves, Spans, happened, spans
 from gpuprof.relate.waste import FINDINGS, findings
 from gpuprof.tables.sql import index_definitions, insertion
 from gpuprof.tables.table import Table
 from gpuprof.tables.tasks import (
     ACCESSES_BY_TASK,
+    CALLS,
+    OPERATIONS,
     PARAMETERS,
     RELATION_KINDS,
     STORED_RELATIONS,
@@ -38,8 +50,14 @@ def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
     tasks = check.tasks()
     parameters = check.parameters(tasks)
     stated = check.relations(tasks, parameters)
+    clock_mhz = recording.host_clock_mhz  # before the operations are taken out of the recording
+    operations = check.operations(tasks)
     with indexed_afterwards(database, STORED_TASKS):
-        _fill_tasks(database, recording, tasks, _timed(database, check, tasks, stated))
+        times = _timed(database, check, tasks, stated, operations)
+        if clock_mhz is not None:
+            put_calls(times, tasks, recording.rows[CALLS], clock_mhz)
+        _fill_tasks(database, recording, tasks, times)
+    _fill_operations(database, operations)
     database.executemany(insertion(PARAMETERS), map(parameter_row, parameters))
     database.executemany(
         insertion(RELATION_KINDS),
@@ -55,12 +73,39 @@ def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
     insert_columns(database, TASK_FINDINGS, (np.arange(len(waste)), *what))
 
 
-def _timed(database: sqlite3.Connection, check: Checked, tasks: Tasks, stated: Relations) -> Spans:
+def _timed(
+    database: sqlite3.Connection, check: Checked, tasks: Tasks, stated: Relations, operations: Operations
+) -> Spans:
     """When tasks began and ended; fills the table of what waits for what."""
     constraints = check.constraints(tasks)
     waits = (constraints.source, constraints.target, Words(task_kinds.CONSTRAINTS, constraints.kind))
     insert_columns(database, TASK_CONSTRAINTS, waits)
-    return _spans(check, tasks, stated, constraints)
+    return _spans(check, tasks, stated, constraints, operations)
+
+
+def put_calls(times: Spans, tasks: Tasks, calls: np.ndarray, clock_mhz: float) -> None:
+    """A call is as long as the host took for it, not as what it asked for; a task that has calls for parts holds
+    these, too.
+    """
+    places = tasks.places(calls["task"].astype(np.int64))
+    begins, ends = (cycles_of(calls[name], clock_mhz) for name in ("begin_ns", "end_ns"))
+    times.begin[places], times.end[places] = begins, ends
+    begin, end, above = map(memoryview, (times.begin, times.end, tasks.places(tasks.parent)))
+    for place, first, last in zip(places.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        whole = above[place]
+        while whole != NO_TASK and (begin[whole] == NEVER or first < begin[whole] or last > end[whole]):
+            begin[whole] = first if begin[whole] == NEVER else min(begin[whole], first)
+            end[whole] = max(end[whole], last)
+            whole = above[whole]
+
+
+def _fill_operations(database: sqlite3.Connection, operations: Operations) -> None:
+    is_pinned, is_node = (
+        (operations.flags & flag != 0).astype(np.int64) for flag in (task_kinds.IS_PINNED, task_kinds.IS_NODE)
+    )
+    engines = Words(task_kinds.ENGINES, operations.engine)
+    times = (operations.start, operations.end, operations.nbytes)
+    insert_columns(database, OPERATIONS, (operations.task, engines, is_pinned, is_node, operations.stream, *times))
 
 
 def _fill_tasks(database: sqlite3.Connection, recording: Recording, tasks: Tasks, times: Spans) -> None:
@@ -154,16 +199,17 @@ def insert_columns(
         database.executemany(statement, zip(*(column[some].tolist() for column in columns), strict=True))
 
 
-def _spans(check: Checked, tasks: Tasks, stated: Relations, constraints: Constraints) -> Spans:
+def _spans(check: Checked, tasks: Tasks, stated: Relations, constraints: Constraints, operations: Operations) -> Spans:
     """Raises FileFormatError where cycles of tasks sum to more than a column holds."""
-    launches = check.leaves(tasks)
-    takes_none = (launches.begin == NEVER) & ~np.isin(tasks.kind, (task_kinds.LAUNCH, task_kinds.TASK))
+    timed = check.leaves(tasks, operations)
+    takes_none = (timed.begin == NEVER) & ~np.isin(tasks.kind, (task_kinds.LAUNCH, task_kinds.TASK))
     floors = np.where(takes_none, tasks.cycle, NEVER)
-    leaves = happened(launches, floors, (tasks.places(constraints.source), tasks.places(constraints.target)))
+    leaves = happened(timed, floors, (tasks.places(constraints.source), tasks.places(constraints.target)))
     _check_sum(check, leaves)
     contains = stated.kind == task_kinds.NUMBERS[task_kinds.CONTAINS]
     links = tuple(tasks.places(column[contains]) for column in (stated.source, stated.target))
-    return spans(tasks.places(tasks.parent), links, leaves, tasks.kind == task_kinds.COMMAND_BUFFER)
+    is_copy = np.isin(tasks.task, operations.task)
+    return spans(tasks.places(tasks.parent), links, leaves, tasks.kind == task_kinds.COMMAND_BUFFER, is_copy)
 
 
 def _check_sum(check: Checked, leaves: Leaves) -> None:

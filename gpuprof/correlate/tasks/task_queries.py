@@ -163,7 +163,10 @@ def pairs(database: sqlite3.Connection, tasks: Tasks, most: int, among: Set[int]
     """
     if not database.execute("SELECT EXISTS (SELECT 1 FROM accesses_by_task)").fetchone()[0]:
         return []
-    candidates = independent(tasks.spans, orders(database), needs(database))
+    engines = dict(database.execute("SELECT task, engine FROM device_operations"))
+    # an engine does one thing at a time, whatever is asked of it
+    free = (order for order in orders(database) if engines.get(order.source, "") != engines.get(order.target))
+    candidates = independent(tasks.spans, free, needs(database))
     wanted = (pair for pair in candidates if among is None or pair.source in among or pair.target in among)
     return [pair for pair, _ in zip(wanted, range(most), strict=False)]
 
@@ -185,6 +188,7 @@ def critical_path(database: sqlite3.Connection, tasks: Tasks, launch_cycles: Map
     leaves = np.flatnonzero(~is_script)
     cycles = tasks.columns["own_cycles"][leaves]
     if launch_cycles is not None:
-        launches = tasks.columns["launch"][leaves].tolist()
-        cycles = np.array([launch_cycles.get(launch, 0) for launch in launches], np.int64)
+        # copies, fills and host functions stay as long as they were: what runs again is launches
+        each = zip(tasks.columns["launch"][leaves].tolist(), cycles.tolist(), strict=True)
+        cycles = np.array([own if launch < 0 else launch_cycles.get(launch, 0) for launch, own in each], np.int64)
     return longest(tasks.columns["task"][leaves], cycles, needs(database))

@@ -15,7 +15,7 @@ from gpuprof.relate import task_kinds
 from gpuprof.relate.task_kinds import NONE
 from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves
 from gpuprof.tables.table import Table
-from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 
 NOTHING = -1  # where a column has no number
 
@@ -72,6 +72,20 @@ class Constraints(NamedTuple):
     target: np.ndarray
     source: np.ndarray
     kind: np.ndarray
+
+
+class Operations(NamedTuple):
+    """Copies, fills and host functions with their times, by task, each once: int64 (n,). engine: a number of
+    task_kinds.ENGINES; start, end: GPU cycles; nbytes in bytes.
+    """
+
+    task: np.ndarray
+    engine: np.ndarray
+    flags: np.ndarray
+    stream: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    nbytes: np.ndarray
 
 
 class Checked:
@@ -158,8 +172,22 @@ class Checked:
         columns = (kind, source, _or_nothing(target), _or_nothing(via))
         return Relations(*ordered([column[is_there] for column in columns]))
 
-    def leaves(self, tasks: Tasks) -> Leaves:
-        """The times of launches."""
+    def operations(self, tasks: Tasks) -> Operations:
+        table = self._taken(OPERATIONS)
+        self._bounded(table, ("start", "end", "nbytes"))
+        table = table[np.argsort(table["task"], kind="stable")]
+        rows = Operations(*(table[name].astype(np.int64) for name in Operations._fields))
+        is_wrong = (rows.engine >= len(task_kinds.ENGINES)) | (rows.start > rows.end)
+        is_wrong[1:] |= rows.task[1:] == rows.task[:-1]
+        is_there = tasks.has(rows.task)
+        is_wrong[is_there] |= tasks.launch[tasks.places(rows.task[is_there])] != NOTHING
+        for task in rows.task[is_wrong][:1].tolist():
+            raise self.wrong(f"an operation of task {task}")
+        self._missing("task {}, which has an operation", rows.task[~is_there])
+        return Operations(*(column[is_there] for column in rows))
+
+    def leaves(self, tasks: Tasks, operations: Operations) -> Leaves:
+        """The times of launches and operations."""
         times = {number: launch.end for number, launch in self.recording.launches.items() if launch.end}
         for number, end in times.items():
             if end["start_cycle"] > end["end_cycle"]:
@@ -171,7 +199,10 @@ class Checked:
         for name in ("start_cycle", "end_cycle"):
             cycles = np.array([*(times[number][name] for number in numbers.tolist()), NEVER], np.int64)
             columns.append(np.where(has_time, cycles[places], NEVER))
-        return Leaves(*columns)
+        begin, end = columns
+        of_tasks = tasks.places(operations.task)
+        begin[of_tasks], end[of_tasks] = operations.start, operations.end
+        return Leaves(begin, end)
 
     def _taken(self, table: Table) -> np.ndarray:
         return self.recording.rows.pop(table, no_rows(table))

@@ -11,6 +11,7 @@ from gpuprof.base.wording import extent_of, launch_text
 from gpuprof.correlate.tasks.task_queries import needs, read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.export.timeline.draw_events import draw_tracks
+from gpuprof.export.timeline.engine_events import engine_tracks
 from gpuprof.export.timeline.task_events import has_cycles, on_rows
 from gpuprof.export.timeline.timeline import Flow, Point, Slice, Timeline, Track, lanes
 from gpuprof.isa.printing.printable import printable
@@ -40,16 +41,19 @@ class Span(NamedTuple):
 
 
 def timeline_of(database: sqlite3.Connection) -> Timeline:
-    """Raises NotComparable for a database without a launch that has ended, or without the chip's clock."""
+    """Raises NotComparable for a database in which no launch has ended and no operation has a time, or without the
+    chip's clock.
+    """
     spans = list(read_spans(database))
     meta = dict(database.execute("SELECT key, value FROM meta"))
     chip = json.loads(meta["chip_json"])
-    if not spans:
+    tasks = read_tasks(database)
+    engines = engine_tracks(database, tasks)
+    if not spans and not engines[1]:
         raise NotComparable("nothing to draw: no launch of the file has an end; collect again")
     if "clock_mhz" not in chip:
         raise NotComparable("nothing to draw: the file does not say the clock of its chip; collect again")
     metrics = read_metrics(database)
-    tasks = read_tasks(database)
     if has_cycles(tasks):
         tracks, slices, flows = on_rows(tasks, needs(database), {each.launch: each.arguments for each in spans})
     else:
@@ -60,8 +64,8 @@ def timeline_of(database: sqlite3.Connection) -> Timeline:
     return Timeline(
         printable(meta["chip"]),
         chip["clock_mhz"],
-        (*tracks, *of_draws[0], *counters),
-        (*slices, *of_draws[1]),
+        (*tracks, *engines[0], *of_draws[0], *counters),
+        (*slices, *engines[1], *of_draws[1]),
         (*points, *of_draws[2]),
         tuple(flows),
     )

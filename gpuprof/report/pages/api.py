@@ -6,10 +6,12 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
+from gpuprof.correlate.host_clock import ns_of
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent
 from gpuprof.report.pages.page_kind import Page, Request
+from gpuprof.report.tasks.program_time import GAPS, Engine, Gap, ProgramTime
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import Look, remark, shown
 
@@ -64,6 +66,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield Text("")
     if not report.calls:
         yield from remark(NO_CALLS, look)
+        if report.program:
+            yield from of_program(report.program, look)
         return
     unit = "ns" if look.plain else "us"
     whole = sum(call.duration_ns for call in report.calls)
@@ -104,6 +108,69 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from table([*shared, *where], places[:MOST_PLACES], look)
         if len(places) > MOST_PLACES:
             yield from remark(f"{len(places) - MOST_PLACES:,} more places (--format csv)", look)
+    if report.program:
+        yield from of_program(report.program, look)
+
+
+class Waits(NamedTuple):
+    """The gaps of one cause."""
+
+    cause: str
+    gaps: tuple[Gap, ...]
+
+    @property
+    def cycles(self) -> int:
+        return sum(gap.cycles for gap in self.gaps)
+
+    @property
+    def longest(self) -> Gap:
+        return max(self.gaps, key=lambda gap: gap.cycles)
+
+
+def waits_of(program: ProgramTime) -> list[Waits]:
+    """By cause, the longest sum first."""
+    by_cause = {cause: tuple(gap for gap in program.gaps if gap.cause == cause) for cause in GAPS}
+    found = [Waits(cause, gaps) for cause, gaps in by_cause.items() if gaps]
+    return sorted(found, key=lambda waits: -waits.cycles)
+
+
+def of_program(program: ProgramTime, look: Look) -> Iterator[Text]:
+    """What the engines did, and what the GPU waited for while no kernel ran."""
+    unit, clock = "ns" if look.plain else "us", program.clock_mhz
+
+    def time(cycles: int) -> Text:
+        return time_text(ns_of(cycles, clock), look.plain)
+
+    def amount(value: int) -> Text:
+        return Text(str(value) if look.plain else nbytes(value))
+
+    def rate(engine: Engine) -> Text:
+        found = engine.gbytes_per_s(clock)
+        return Text("-" if found is None else f"{found:.3g}")
+
+    engines = [
+        Column("operations", lambda e: Text(count(len(e.operations), look.plain)), gap=0),
+        Column(f"busy_{unit}", lambda e: time(e.busy), name="busy"),
+        Column("of program", lambda e: Text(percent(e.busy, program.cycles)), 1),
+        Column("bytes", lambda e: amount(e.nbytes), 1),
+        Column("GB/s", rate, 2),
+        Column("pinned", lambda e: Text(percent(e.pinned_nbytes, e.nbytes)), 3),
+        Column("engine", lambda e: Text(e.name), left=True),
+    ]
+    if program.engines:
+        yield Text("")
+        yield from table(engines, program.engines, look)
+    waits = [
+        Column("gaps", lambda w: Text(count(len(w.gaps), look.plain)), gap=0),
+        Column(f"time_{unit}", lambda w: time(w.cycles), name="time"),
+        Column("of program", lambda w: Text(percent(w.cycles, program.cycles)), 1),
+        Column(f"longest_{unit}", lambda w: time(w.longest.cycles), 2, name="longest"),
+        Column("before", lambda w: Text(shown(w.longest.next) or "-"), 3, left=True),
+        Column("no kernel ran, for", lambda w: Text(w.cause), left=True),
+    ]
+    if found := waits_of(program):
+        yield Text("")
+        yield from table(waits, found, look)
 
 
 HEADINGS = (*ApiCall._fields, "duration_ns")
@@ -126,4 +193,9 @@ def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     return {"calls": [values(call) for call in report.calls if call.place and call.place in launches]}
 
 
-PAGE = Page(text, rows, objects)
+def document(report: Report, request: Request) -> dict:
+    """The program's gaps; its engines are in the document of every page."""
+    return {"gaps": [gap._asdict() for gap in report.program.gaps]} if report.program else {}
+
+
+PAGE = Page(text, rows, objects, document)

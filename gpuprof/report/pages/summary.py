@@ -17,6 +17,7 @@ from gpuprof.report.number_text import count, duration, extent, grouped, nbytes,
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
+from gpuprof.report.tasks.program_time import COPIES, IDLE, KERNELS, Engine, ProgramTime, program_object
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, clipped, flow, shown, wrapped
@@ -45,8 +46,40 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     if report.n_draws:
         number = plural(report.n_draws, "draw", "draws")
         yield from flow(Text("# " if look.plain else ""), [f"{number}: gpuprof report FILE --page draws"], look)
+    if report.program:
+        yield from program_summary(report.program, look)
     for kernel in report.kernels:
         yield from kernel_summary(kernel, report, look)
+
+
+def program_summary(program: ProgramTime, look: Look) -> Iterator[Text]:
+    yield Text("")
+    yield clipped(Text("# " if look.plain else "").append("the program", BOLD), look)
+    for label, parts in program_facts(program):
+        if parts:
+            yield from flow(Text("# " if look.plain else "  ").append(f"{label:<{LABEL_CELLS}}", DIM), parts, look)
+
+
+def program_facts(program: ProgramTime) -> Iterator[tuple[str, Sequence[Text | str]]]:
+    """Labels and values. Shares are of the time from the first call to the last end."""
+    whole = program.cycles
+    yield "took", [duration(whole, program.clock_mhz), f"{grouped(whole)} cycles at {program.clock_mhz:g} MHz"]
+    yield "worked", list(work_facts(program))
+    waited = [f"{cause} {percent(program.waited(cause), whole)}" for cause in IDLE if program.waited(cause)]
+    yield "idle", [percent(program.idle, whole), *waited]
+    yield "moved", [engine_fact(engine, program.clock_mhz) for engine in program.engines if engine.nbytes]
+
+
+def work_facts(program: ProgramTime) -> Iterator[str]:
+    for name, cycles in program.works.items():
+        beside = f" ({percent(program.beside, program.cycles)} beside kernels)" if name == COPIES else ""
+        if cycles or name == KERNELS:
+            yield f"{name} {percent(cycles, program.cycles)}{beside}"
+
+
+def engine_fact(engine: Engine, clock_mhz: float) -> str:
+    rate = engine.gbytes_per_s(clock_mhz)
+    return f"{engine.name} {nbytes(engine.nbytes)}" + (f" at {rate:.3g} GB/s" if rate else "")
 
 
 def errors_told(report: Report) -> str:
@@ -242,11 +275,24 @@ def finding_lines(number: int, finding: Finding, look: Look) -> Iterator[Text]:
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     """Kernel, fact, value: one row per fact, and one per finding."""
     yield ["Kernel Name", "Fact", "Value"]
+    for name, value in program_rows(report.program) if report.program else ():
+        yield ["", f"program.{name}", cell(value)]
     for kernel in report.kernels:
         for name, value in csv_facts(kernel, report):
             yield [printable(kernel.name), name, cell(value)]
         for finding in findings(kernel, report.chip, report.header, report.vocabulary):
             yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
+
+
+def program_rows(program: ProgramTime) -> Iterator[tuple[str, object]]:
+    """Facts of the program, of no kernel: cycles, bytes and shares from 0 to 1."""
+    told = program_object(program)
+    yield from (("host", told["host"]), ("cycles", program.cycles))
+    yield from ((f"share.{name}", share) for name, share in told["shares"].items())
+    yield from (("share.copies beside kernels", told["copies_beside_kernels"]), ("share.idle", told["idle"]))
+    yield from ((f"idle.{cause}", share) for cause, share in told["idle_for"].items())
+    for engine in told["engines"]:
+        yield from ((f"{engine['engine']}.{name}", value) for name, value in engine.items() if name != "engine")
 
 
 def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:

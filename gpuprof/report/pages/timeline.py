@@ -9,10 +9,11 @@ from rich.text import Text
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.formats import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
-from gpuprof.report.number_text import grouped
+from gpuprof.report.number_text import grouped, nbytes, rounded
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, task_values
 from gpuprof.report.tasks import task_activity
+from gpuprof.report.tasks.program_time import GAPS, ProgramTime
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node, TaskReport
 from gpuprof.report.tasks.timeline_lanes import Lane, in_parts
 from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, remark, shown
@@ -21,6 +22,7 @@ PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
 LEAST_NAME, LEAST_BARS = 12, 8  # cells of a terminal
 MARK, BAR, POINT = "*", "=", "."
+LETTERS = dict(zip(GAPS, "cfuhosn?", strict=True))  # of what no kernel runs for
 MOST_LETTERS = 8  # of stall reasons that are explained
 
 
@@ -54,6 +56,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield name.append(bar, HOT if on_path else "")
     yield from strips(related, report.chip.sms, first, last, names, room, look)
     yield from pipeline(related.lanes, first, last, names, room, look)
+    if report.program:
+        yield from of_program(report.program, first, last, names, room, look)
     if len(nodes) > MOST_LINES:
         yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
     if related.shown is not None:
@@ -123,18 +127,72 @@ def pipeline(lanes: Sequence[Lane], first: int, last: int, names: int, room: int
         yield from remark("busy: tenths of the time; waves: tenths of the most in flight", look)
 
 
+def of_program(program: ProgramTime, first: int, last: int, names: int, room: int, look: Look) -> Iterator[Text]:
+    """A line for each engine, tenths of the time that it was at work; and one for what no kernel runs for."""
+    if last <= first:
+        return
+    edges = first + (last - first) * np.arange(room + 1) / room
+    for engine in program.engines:
+        spans = np.array([(each.start, each.end) for each in engine.operations], np.float64)
+        shares = _inside(spans, edges)
+        tenths = np.clip(np.floor(np.round(10 * shares, 6)), 0, 9).astype(int)
+        cells = "".join(str(n) if share > 0 else " " for n, share in zip(tenths.tolist(), shares, strict=True))
+        yield Text(fitted(Text(engine.name), names, look).plain.ljust(names + 1)).append(cells.rstrip())
+    causes = [cause for cause in GAPS if program.waited(cause)]
+    if causes:
+        gaps = {
+            cause: np.array([gap[:2] for gap in program.gaps if gap.cause == cause], np.float64) for cause in causes
+        }
+        held = np.array([_inside(gaps[cause], edges) for cause in causes])
+        letters = [LETTERS[cause] for cause in causes]
+        most = zip(held.argmax(axis=0).tolist(), held.max(axis=0).tolist(), strict=True)
+        cells = "".join(letters[cause] if share > 0 else " " for cause, share in most)
+        yield Text(fitted(Text("no kernel, for"), names, look).plain.ljust(names + 1)).append(cells.rstrip())
+        yield from remark(", ".join(f"{LETTERS[cause]} {cause}" for cause in causes), look)
+    rates = ((engine, engine.gbytes_per_s(program.clock_mhz)) for engine in program.engines)
+    told = [f"{engine.name}: {nbytes(engine.nbytes)} at {rate:.3g} GB/s" for engine, rate in rates if rate]
+    if told:
+        yield from remark(", ".join(told), look)
+
+
+def _inside(spans: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The share of each part between edges that the spans cover, which do not overlap: float64 (parts,)."""
+    starts, ends = (np.sort(column) for column in spans.T)
+    so_far = _until(starts, edges) - _until(ends, edges)
+    return np.diff(so_far) / np.diff(edges)
+
+
+def _until(cycles: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """For each edge the cycles since each of these that are before it, added up."""
+    before = np.searchsorted(cycles, edges, side="right")
+    sums = np.concatenate([[0.0], np.cumsum(cycles - edges[0])])
+    return before * (edges - edges[0]) - sums[before]
+
+
 def title(lane: Lane) -> str:
     return f"{lane.block} {'waves' if lane.is_stage else 'busy'}"
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    yield ["Row", "Task", "Name", "Begin Cycle", "End Cycle", "Critical"]
+    of_tasks, more = operations_of(report.program), ["Engine", "Bytes", "GB/s"] if report.program else []
+    yield ["Row", "Task", "Name", "Begin Cycle", "End Cycle", "Critical", *more]
     tasks, critical = report.tasks.tasks, set(report.tasks.path.tasks)
     for place in report.tasks.places():
         if tasks.value("begin_cycle", place) >= 0:
             task = tasks.value("task", place)
             times = (tasks.value("begin_cycle", place), tasks.value("end_cycle", place))
-            yield [cell(tasks.row(place)), task, cell(tasks.name(place)), *times, int(task in critical)]
+            row = [cell(tasks.row(place)), task, cell(tasks.name(place)), *times, int(task in critical)]
+            yield row + [cell(value) for value in of_tasks.get(task, [None] * len(more))]
+
+
+def operations_of(program: ProgramTime | None) -> dict[int, list]:
+    """Engine, bytes and GB/s of each operation, by its task."""
+    engines = program.engines if program else ()
+    return {
+        each.task: [each.engine, each.nbytes, rounded(each.gbytes_per_s(program.clock_mhz))]
+        for engine in engines
+        for each in engine.operations
+    }
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
@@ -148,4 +206,17 @@ def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     }
 
 
-PAGE = Page(text, rows, objects)
+def document(report: Report, request: Request) -> dict:
+    """What the engines did, and what no kernel ran for."""
+    if not report.program:
+        return {}
+    operations = sorted(
+        (each for engine in report.program.engines for each in engine.operations), key=lambda each: each.start
+    )
+    return {
+        "operations": [each._asdict() for each in operations],
+        "gaps": [gap._asdict() for gap in report.program.gaps],
+    }
+
+
+PAGE = Page(text, rows, objects, document)

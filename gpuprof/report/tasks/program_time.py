@@ -1,0 +1,332 @@
+"""Where the time of a program goes: kernels, copies, fills, functions of the host, and what the GPU waits for.
+
+    tables of tasks, calls and operations ─ works ─> what ran when ─ stretches, in which nothing changes ─> shares, gaps
+
+Only for a database whose host and GPU have one clock (`correlate.host_clock`). Times are GPU cycles from power-on.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.correlate.host_clock import clock_in, cycles_of, ns_of
+from gpuprof.correlate.tasks.task_queries import Tasks, read_tasks
+from gpuprof.relate.task_kinds import (
+    CALL,
+    COPY_IN,
+    COPY_OUT,
+    COPY_WITHIN,
+    ENGINE_HOST,
+    ENGINES,
+    FILL as FILL_TASK,
+    TASKS,
+)
+from gpuprof.report.number_text import rounded
+
+KERNELS, COPIES, FILLS, HOST_FUNCTIONS = WORKS = ("kernels", "copies", "fills", "host functions")
+UNKNOWN = -1
+# What the GPU waits for while no kernel runs; of two that hold the first counts.
+COPY, FILL, FUNCTION = "a copy", "a fill", "a function of the host"
+HOST, OTHER_STREAM, START = "the host", "another stream", "the start of a request"
+NOTHING, NOT_KNOWN = "nothing asked", "not known"
+GAPS = {
+    COPY: "A copy is under way, and no kernel.",
+    FILL: "A fill is under way, and no kernel and no copy.",
+    FUNCTION: "A function of the host runs, for which a stream waits.",
+    HOST: "The request that comes next had not arrived.",
+    OTHER_STREAM: "The request had arrived, and waits for an event of another stream or for the default stream.",
+    START: "The request had arrived, and nothing is before it: the GPU takes so long to start it.",
+    NOTHING: "No request comes any more.",
+    NOT_KNOWN: "The recording does not say when the next request arrived: it has no calls.",
+}
+IDLE = (FUNCTION, HOST, OTHER_STREAM, START, NOTHING, NOT_KNOWN)  # of these, those in which the GPU does nothing
+ORDERS = ("event", "default stream")  # constraints between streams
+
+
+class Operation(NamedTuple):
+    """A copy, fill or host function. `call`: the task of the call that asked for it; UNKNOWN for none."""
+
+    task: int
+    name: str
+    kind: str
+    engine: str
+    is_pinned: bool
+    is_node: bool
+    stream: int
+    start: int
+    end: int
+    nbytes: int
+    call: int = UNKNOWN
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.start
+
+    def gbytes_per_s(self, clock_mhz: float) -> float | None:
+        """None for what took no time or moved nothing."""
+        return self.nbytes / ns_of(self.cycles, clock_mhz) if self.cycles and self.nbytes else None
+
+
+class Engine(NamedTuple):
+    """What an engine did. `busy`: cycles; `pinned_nbytes`: of its bytes, those of page-locked memory of the host."""
+
+    name: str
+    operations: tuple[Operation, ...]  # by their starts
+
+    @property
+    def busy(self) -> int:
+        return sum(operation.cycles for operation in self.operations)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(operation.nbytes for operation in self.operations)
+
+    @property
+    def pinned_nbytes(self) -> int:
+        return sum(operation.nbytes for operation in self.operations if operation.is_pinned)
+
+    def gbytes_per_s(self, clock_mhz: float) -> float | None:
+        return self.nbytes / ns_of(self.busy, clock_mhz) if self.busy and self.nbytes else None
+
+
+class Gap(NamedTuple):
+    """A time without a kernel. `cause`: a key of GAPS; `next`: the name of what starts then, "" for nothing."""
+
+    start: int
+    end: int
+    cause: str
+    next: str
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class ProgramTime:
+    """`works`: cycles by WORKS in which there is such a work, however many; `beside`: of those of copies, cycles with a
+    kernel.
+    """
+
+    clock_mhz: float
+    host: str  # name of its table, "" unknown
+    begin: int
+    end: int
+    works: dict[str, int]
+    beside: int
+    engines: tuple[Engine, ...]  # without those that did nothing
+    gaps: tuple[Gap, ...]  # in the order of time
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def idle(self) -> int:
+        """Cycles in which the GPU does nothing."""
+        return sum(gap.cycles for gap in self.gaps if gap.cause in IDLE)
+
+    def waited(self, cause: str) -> int:
+        """Cycles of the gaps of a cause."""
+        return sum(gap.cycles for gap in self.gaps if gap.cause == cause)
+
+
+class Works(NamedTuple):
+    """What the GPU does, by start, int64 (n,): kind, a place in WORKS; cycles; `request`, the cycle in which the
+    request had arrived, UNKNOWN without a call; `is_ordered`: it waits for another stream.
+    """
+
+    kind: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    request: np.ndarray
+    is_ordered: np.ndarray
+    names: tuple[str, ...]
+
+
+def read_program_time(database: sqlite3.Connection) -> ProgramTime | None:
+    """None where host and GPU do not have one clock, or the GPU did nothing."""
+    clock_mhz = clock_in(database)
+    if clock_mhz is None:
+        return None
+    tasks = read_tasks(database)
+    calls = calls_of(tasks)
+    operations = tuple(read_operations(database, tasks, calls))
+    works = _works(database, tasks, calls, operations, clock_mhz)
+    if not len(works.start):
+        return None
+    called = database.execute("SELECT MIN(begin_ns), MAX(end_ns) FROM api_calls").fetchone()
+    bounds = [int(works.start.min()), int(works.end.max())]
+    if called[0] is not None:
+        first, last = cycles_of(np.array(called, np.int64), clock_mhz).tolist()
+        bounds = [min(bounds[0], first), max(bounds[1], last)]
+    edges, kinds = stretches(works, *bounds)
+    lengths = np.diff(edges)
+    host = database.execute("SELECT value FROM meta WHERE key = 'host'").fetchone()
+    return ProgramTime(
+        clock_mhz,
+        host[0] if host else "",
+        *bounds,
+        {name: int(lengths[kinds[place]].sum()) for place, name in enumerate(WORKS)},
+        int(lengths[kinds[WORKS.index(KERNELS)] & kinds[WORKS.index(COPIES)]].sum()),
+        engines_of(operations),
+        tuple(joined(gaps(works, edges, kinds))),
+    )
+
+
+def calls_of(tasks: Tasks) -> np.ndarray:
+    """The row of the innermost call that each task is a part of, int64 (n,); UNKNOWN for none, and for calls."""
+    words = [number for number, word in enumerate(tasks.words) if word == TASKS[CALL]]
+    is_call = np.isin(tasks.columns["kind"], words)
+    parents = tasks.columns["parent"]
+    above = np.where(parents < 0, UNKNOWN, np.searchsorted(tasks.columns["task"], parents))
+    found, here = np.full(len(above), UNKNOWN), above.copy()
+    while (is_open := (here != UNKNOWN) & (found == UNKNOWN)).any():
+        at = here[is_open]
+        found[is_open] = np.where(is_call[at], at, UNKNOWN)
+        here[is_open] = np.where(is_call[at], UNKNOWN, above[at])
+    return found
+
+
+def read_operations(database: sqlite3.Connection, tasks: Tasks, calls: np.ndarray) -> Iterator[Operation]:
+    """By their starts."""
+    numbers = tasks.columns["task"]
+    for task, *rest in database.execute(
+        "SELECT o.task, t.name, t.kind, o.engine, o.is_pinned, o.is_node, o.stream, o.start_cycle, o.end_cycle, "
+        "o.nbytes FROM device_operations o JOIN tasks t USING (task) ORDER BY o.start_cycle, o.end_cycle, o.task"
+    ):
+        call = int(calls[tasks.place(task)])
+        name, kind, engine, is_pinned, is_node, *times = rest
+        of_call = int(numbers[call]) if call != UNKNOWN else UNKNOWN
+        yield Operation(task, name, kind, engine, bool(is_pinned), bool(is_node), *times, of_call)
+
+
+def engines_of(operations: Sequence[Operation]) -> tuple[Engine, ...]:
+    by_name = {name: tuple(each for each in operations if each.engine == name) for name in ENGINES}
+    return tuple(Engine(name, each) for name, each in by_name.items() if each)
+
+
+def work_of(operation: Operation) -> str:
+    """One of WORKS."""
+    if operation.kind == TASKS[FILL_TASK]:
+        return FILLS
+    is_copy = operation.kind in (TASKS[kind] for kind in (COPY_IN, COPY_OUT, COPY_WITHIN))
+    return COPIES if is_copy or operation.engine != ENGINES[ENGINE_HOST] else HOST_FUNCTIONS
+
+
+def _works(
+    database: sqlite3.Connection, tasks: Tasks, calls: np.ndarray, operations: Sequence[Operation], clock_mhz: float
+) -> Works:
+    launches = np.flatnonzero((tasks.columns["launch"] >= 0) & (tasks.columns["begin_cycle"] >= 0))
+    places = np.concatenate([launches, np.array([tasks.place(each.task) for each in operations], np.int64)])
+    of_operations = np.array([WORKS.index(work_of(each)) for each in operations], np.int64)
+    kinds = np.concatenate([np.full(len(launches), WORKS.index(KERNELS)), of_operations])
+    start, end = (tasks.columns[name][places] for name in ("begin_cycle", "end_cycle"))
+    request = _requests(database, tasks, calls, clock_mhz)[places]
+    marks = ", ".join("?" * len(ORDERS))
+    ordered = database.execute(f"SELECT DISTINCT target FROM task_constraints WHERE kind IN ({marks})", ORDERS)
+    is_ordered = np.isin(tasks.columns["task"][places], [task for (task,) in ordered])
+    order = np.lexsort((places, start))
+    columns = (column[order] for column in (kinds, start, end, np.minimum(request, start), is_ordered))
+    return Works(*columns, tuple(tasks.name(place) for place in places[order].tolist()))
+
+
+def _requests(database: sqlite3.Connection, tasks: Tasks, calls: np.ndarray, clock_mhz: float) -> np.ndarray:
+    """When the request of each task had arrived: when its call ended, or began to wait. int64 (n,), UNKNOWN without a
+    call.
+    """
+    rows = database.execute("SELECT task, end_ns - waited_ns FROM api_calls").fetchall()
+    arrived = np.full(len(tasks), UNKNOWN)
+    if rows:
+        numbers, times = np.array(rows, np.int64).T
+        arrived[np.searchsorted(tasks.columns["task"], numbers)] = cycles_of(np.maximum(times, 0), clock_mhz)
+    return np.where(calls == UNKNOWN, UNKNOWN, arrived[calls])
+
+
+def stretches(works: Works, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """The time from `begin` to `end` in pieces in which nothing begins, ends or arrives: their edges, int64 (n + 1,),
+    and which works there are, bool (len(WORKS), n).
+    """
+    known = works.request[works.request >= begin]
+    edges = np.unique(np.concatenate([[begin, end], works.start, works.end, known]))
+    kinds = np.zeros((len(WORKS), len(edges) - 1), bool)
+    for kind in range(len(WORKS)):
+        changes = np.zeros(len(edges), np.int64)
+        for cycles, step in ((works.start, 1), (works.end, -1)):
+            np.add.at(changes, np.searchsorted(edges, cycles[works.kind == kind]), step)
+        kinds[kind] = np.cumsum(changes)[:-1] > 0
+    return edges, kinds
+
+
+def gaps(works: Works, edges: np.ndarray, kinds: np.ndarray) -> Iterator[Gap]:
+    """A gap for each stretch without a kernel."""
+    following = np.searchsorted(works.start, edges[:-1], side="left")
+    kernels, copies, fills, functions = kinds
+    for place in np.flatnonzero(~kernels).tolist():
+        start, end, after = int(edges[place]), int(edges[place + 1]), int(following[place])
+        name = works.names[after] if after < len(works.names) else ""
+        if copies[place]:
+            cause = COPY
+        elif fills[place]:
+            cause = FILL
+        elif functions[place]:
+            cause = FUNCTION
+        else:
+            cause = _cause(works, after, start)
+        yield Gap(start, end, cause, name)
+
+
+def _cause(works: Works, after: int, cycle: int) -> str:
+    """What the next work waits for at a cycle in which the GPU does nothing."""
+    if after == len(works.names):
+        return NOTHING
+    request = int(works.request[after])
+    if request == UNKNOWN:
+        return OTHER_STREAM if works.is_ordered[after] else NOT_KNOWN
+    if cycle < request:
+        return HOST
+    return OTHER_STREAM if works.is_ordered[after] else START
+
+
+def joined(found: Iterator[Gap]) -> Iterator[Gap]:
+    """Gaps of one cause that follow each other are one, which has the last one's `next`."""
+    open_: Gap | None = None
+    for gap in found:
+        if open_ and (open_.end, open_.cause) == (gap.start, gap.cause):
+            open_ = gap._replace(start=open_.start)
+            continue
+        if open_:
+            yield open_
+        open_ = gap
+    if open_:
+        yield open_
+
+
+def program_object(program: ProgramTime) -> dict:
+    """The time of a program as JSON has it: cycles, and shares of the whole from 0 to 1."""
+    whole = program.cycles or 1
+    return {
+        "host": program.host,
+        "is_estimate": True,
+        "begin_cycle": program.begin,
+        "end_cycle": program.end,
+        "shares": {name: rounded(cycles / whole) for name, cycles in program.works.items()},
+        "copies_beside_kernels": rounded(program.beside / whole),
+        "idle": rounded(program.idle / whole),
+        "idle_for": {cause: rounded(program.waited(cause) / whole) for cause in IDLE if program.waited(cause)},
+        "engines": [engine_object(engine, program.clock_mhz) for engine in program.engines],
+    }
+
+
+def engine_object(engine: Engine, clock_mhz: float) -> dict:
+    return {
+        "engine": engine.name,
+        "operations": len(engine.operations),
+        "busy_cycles": engine.busy,
+        "nbytes": engine.nbytes,
+        "pinned_nbytes": engine.pinned_nbytes,
+        "gbytes_per_s": rounded(engine.gbytes_per_s(clock_mhz)),
+    }
