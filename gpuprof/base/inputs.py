@@ -33,6 +33,7 @@ GPUBIN = Kind("gpubin", 256 * MIB, "16 bytes an instruction, its tables, PTX and
 RECORDING = Kind("recording", TIB, "it is read in chunks of at most 16 MiB; a TiB is 34,000 million samples")
 DATABASE = Kind("database", 16 * GIB, "its rows are counts by instruction, a few hundred bytes each")
 CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 12 KB")
+HOST = Kind("host file", 256 * KIB, "some 40 numbers with a source each, 8 KB")
 RULES = Kind("file of rules", 256 * KIB, "a rule is a line or two")
 COSTS = Kind("table of costs", 256 * KIB, "a number of a chip is a line")
 SUPPRESSIONS = Kind("file of suppressions", 1 * MIB, "a suppression is a line")
@@ -46,7 +47,7 @@ CUPTI_SAMPLES = Kind("samples of CUPTI", 64 * MIB, "they are read whole; a line 
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
 
 KINDS = (
-    *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, RULES, COSTS, SUPPRESSIONS, COMMANDS, BASELINE),
+    *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, HOST, RULES, COSTS, SUPPRESSIONS, COMMANDS, BASELINE),
     *(ARRAY, NUMBA_LINK, NCU_REPORT, NCU_CSV, CUPTI_SAMPLES, CACHED),
 )
 

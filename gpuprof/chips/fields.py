@@ -3,24 +3,13 @@
 A cycle is one of the SM's core clock. "Per partition" is per quarter of an SM that has a scheduler of its own.
 """
 
-from typing import NamedTuple
-
-
-class Field(NamedTuple):
-    """`kind` is "int", "float" or "text". Numbers outside `low`..`high` are refused."""
-
-    name: str
-    kind: str
-    unit: str
-    low: float
-    high: float
-    meaning: str
-
+from gpuprof.chips.sourced import Field
 
 FIELDS = (
     Field("maker", "text", "", 0, 0, "the chip's maker"),
     Field("notes", "text", "", 0, 0, "the card, and how the model expresses its special parts"),
     Field("arch", "text", "", 0, 0, "architecture name, as in compiler flags"),
+    Field("host", "text", "", 0, 0, "the host that it is plugged into unless --host names another"),
     # Geometry.
     Field("sms", "int", "SMs", 1, 1024, "streaming multiprocessors"),
     Field("partitions", "int", "per SM", 1, 8,

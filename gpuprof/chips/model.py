@@ -4,16 +4,14 @@
 another clock the inherited latency of the DRAM is another number of cycles (`clock`).
 """
 
-import difflib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gpuprof.base.inputs import CHIP, is_missing
-from gpuprof.base.toml import read_toml
-from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES, Field
+from gpuprof.base.inputs import CHIP
+from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES
+from gpuprof.chips.sourced import Family, Field, checked, similar
 from gpuprof.errors import UsageError
 
 
@@ -27,9 +25,8 @@ def dram_cycles_at(clock_mhz: float, dram_cycles: int, l2_far_cycles: int, state
     return l2_far_cycles + round((dram_cycles - l2_far_cycles) * clock_mhz / stated_at_mhz)
 
 
-FOLDER = Path(__file__).parent
+FILES = Family("chip", Path(__file__).parent, "a100", CHIP)
 LINE_NBYTES = 128  # of the L1 and the L2
-MOST_ANCESTORS = 16
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Chip:
 
 def list_chips() -> tuple[str, ...]:
     """Names of the chips that come with gpuprof, in alphabetical order."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+    return FILES.names()
 
 
 def drawing_chips() -> list[str]:
@@ -86,8 +83,8 @@ def load_chip(name: str | Path) -> Chip:
     """A chip by name, in any case, or from a file whose name ends in .toml. Raises UsageError naming the file and the
     key that is wrong.
     """
-    path = _path_of(name)
-    return _build(path, _read(path, seen=()))
+    path = FILES.path_of(name)
+    return _build(path, FILES.read(path, _check_keys, _joined))
 
 
 def described(description: Mapping[str, Any], origin: str) -> Chip:
@@ -115,7 +112,7 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], origin: str) -
             raise UsageError(f"{origin}: unknown key {name!r}{_similar(name)}")
         if table in OPTIONAL_TABLES and not tables[table]:
             raise UsageError(f"{origin}: {name}: {chip.name} has no {table}")
-        (tables[table] if table else values)[entry] = _checked(origin, name, field, value)
+        (tables[table] if table else values)[entry] = checked(origin, name, field, value)
     named = set(changes)
     if "clock_mhz" in changes and "dram_cycles" not in changes:
         values["dram_cycles"] = _dram_cycles_at(values["clock_mhz"], chip.values)
@@ -147,43 +144,11 @@ def _dram_cycles_at(clock_mhz: float, numbers: Mapping[str, Any]) -> int:
 
 def _similar(name: str) -> str:
     entries = [f"{table}.{entry}" for table in (*TABLES, *OPTIONAL_TABLES) for entry in _fields_of(table)]
-    known = ["inherits", *BY_NAME, *entries]
-    similar = [full for full in known if full.endswith(f".{name}")] or difflib.get_close_matches(name, known, 3)
-    return f"; did you mean {' or '.join(similar)}?" if similar else ""
+    return similar(name, ["inherits", *BY_NAME, *entries])
 
 
-def _path_of(name: str | Path) -> Path:
-    text = str(name)
-    if text.endswith(".toml"):
-        return Path(text)
-    known = list_chips()
-    if text.lower() not in known:
-        near = difflib.get_close_matches(text.lower(), known, 3, cutoff=0.7)
-        hint = f"did you mean {' or '.join(near)}? K" if near else "k"
-        raise UsageError(f"unknown chip {text!r}; {hint}nown chips: {', '.join(known)}, or the path of a .toml file")
-    return FOLDER / f"{text.lower()}.toml"
-
-
-def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
-    """The file's tables, laid over those it inherits."""
-    if Path(os.path.realpath(path)) in seen:
-        raise UsageError(f"{path}: inherits itself, through {' and '.join(p.name for p in seen)}")
-    if len(seen) > MOST_ANCESTORS:
-        raise UsageError(f"{path}: the chain of `inherits` is longer than {MOST_ANCESTORS} chip files")
-    if is_missing(path):
-        raise UsageError(f"{path}: there is no such chip file")
-    try:
-        data = read_toml(path, CHIP)
-    except ValueError as error:
-        raise UsageError(f"{path}: cannot be read as a chip file: {error}") from None
-    _check_keys(path, data)
-    base = data.pop("inherits", None)
-    if base is None:
-        return data
-    if not isinstance(base, str) or "\0" in base:
-        raise UsageError(f"{path}: inherits: expected a chip's name or file, got {base!r}")
-    parent_path = path.parent / base if base.endswith(".toml") else _path_of(base)
-    parent = _read(parent_path, (*seen, Path(os.path.realpath(path))))
+def _joined(path: Path, data: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:
+    """A file's entries over those of the chip that it inherits."""
     merged = {**parent, **data}
     for table in (*TABLES, *OPTIONAL_TABLES):
         merged[table] = {**parent.get(table, {}), **data.get(table, {})}
@@ -230,53 +195,19 @@ def _check_keys(path: Path | str, data: dict[str, Any]) -> None:
 
 def _build(path: Path, data: dict[str, Any]) -> Chip:
     sources: dict[str, str] = {}
-    values = {field.name: _number(path, field.name, field, data, sources) for field in FIELDS}
+    values = {field.name: FILES.number(path, field.name, field, data, sources) for field in FIELDS}
     tables = {}
     for table, (names, field) in TABLES.items():
         entries = data.get(table, {})
-        tables[table] = {name: _number(path, name, field, entries, sources, f"{table}.") for name in names}
+        tables[table] = {name: FILES.number(path, name, field, entries, sources, f"{table}.") for name in names}
     for table, fields in OPTIONAL_TABLES.items():
         entries = data.get(table)
         tables[table] = {
-            field.name: _number(path, field.name, field, entries, sources, f"{table}.") for field in fields if entries
+            field.name: FILES.number(path, field.name, field, entries, sources, f"{table}.") for field in fields if entries
         }
     chip = Chip(path.stem, values, **tables, sources=sources)
     _check_together(path, chip)
     return chip
-
-
-def _number(path: Path, key: str, field: Field, data: dict[str, Any], sources: dict[str, str], prefix: str = ""):
-    name = prefix + key
-    if key not in data:
-        raise UsageError(
-            f"{path}: {name} is missing ({field.meaning}; {field.unit or 'a text'}): give it, or inherit it from a "
-            'chip, as in inherits = "a100"'
-        )
-    entry = data[key]
-    source = str(path.name)
-    if isinstance(entry, dict):
-        if set(entry) != {"value", "source"}:
-            raise UsageError(f"{path}: {name}: expected a number or {{ value = ..., source = ... }}, got {entry!r}")
-        entry, source = entry["value"], str(entry["source"])
-    sources[name] = source
-    return _checked(path, name, field, entry)
-
-
-def _checked(path: Path | str, name: str, field: Field, value: Any):
-    if field.kind == "text":
-        if not isinstance(value, str):
-            raise UsageError(f"{path}: {name}: expected a text, got {value!r}")
-        return value
-    kinds = (int,) if field.kind == "int" else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds):
-        number = "a whole number" if field.kind == "int" else "a number"
-        raise UsageError(f"{path}: {name}: expected {number} ({field.unit}), got {value!r}")
-    if not field.low <= value <= field.high:
-        raise UsageError(
-            f"{path}: {name} is {value}, but only {field.low:.12g} to {field.high:.12g} {field.unit} make sense "
-            f"({field.meaning})"
-        )
-    return float(value) if field.kind == "float" else value
 
 
 def _check_together(path: Path | str, chip: Chip) -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuprof.chips.fields import FIELDS, Field
+from gpuprof.chips.fields import FIELDS
+from gpuprof.chips.sourced import Field
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.operations import MOST_OPERATIONS
 from gpuprof.records.encoding import MAX_COUNT, is_count
