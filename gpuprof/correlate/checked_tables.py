@@ -16,7 +16,7 @@ from gpuprof.correlate.trace_tables import wrong_tables
 from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
-from gpuprof.relate.task_kinds import ENGINES
+from gpuprof.base.engines import ENGINES
 from gpuprof.tables.order import BY_NAME, STORED
 from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.tables.table import FLAG, PC, Column, Table

@@ -72,7 +72,7 @@ class Settings:
 
     def chosen_host(self, chip: Chip) -> Host | None:
         """The host of a run on a chip; None for launches that no program makes."""
-        return load_host(self.host_name or "pcie4") if self.has_host else None
+        return load_host(self.host_name or chip.host) if self.has_host else None
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gpuprof.base.engines import ENGINES
 from gpuprof.correlate.host_clock import cycles_of
 from gpuprof.correlate.tasks.observed_accesses import observe
 from gpuprof.correlate.tasks.task_rows import (
@@ -103,7 +104,7 @@ def _fill_operations(database: sqlite3.Connection, operations: Operations) -> No
     is_pinned, is_node = (
         (operations.flags & flag != 0).astype(np.int64) for flag in (task_kinds.IS_PINNED, task_kinds.IS_NODE)
     )
-    engines = Words(task_kinds.ENGINES, operations.engine)
+    engines = Words(ENGINES, operations.engine)
     times = (operations.start, operations.end, operations.nbytes)
     insert_columns(database, OPERATIONS, (operations.task, engines, is_pinned, is_node, operations.stream, *times))
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.base.engines import ENGINES
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording, no_rows
@@ -76,7 +77,7 @@ class Constraints(NamedTuple):
 
 class Operations(NamedTuple):
     """Copies, fills and host functions with their times, by task, each once: int64 (n,). engine: a number of
-    task_kinds.ENGINES; start, end: GPU cycles; nbytes in bytes.
+    ENGINES; start, end: GPU cycles; nbytes in bytes.
     """
 
     task: np.ndarray
@@ -177,7 +178,7 @@ class Checked:
         self._bounded(table, ("start", "end", "nbytes"))
         table = table[np.argsort(table["task"], kind="stable")]
         rows = Operations(*(table[name].astype(np.int64) for name in Operations._fields))
-        is_wrong = (rows.engine >= len(task_kinds.ENGINES)) | (rows.start > rows.end)
+        is_wrong = (rows.engine >= len(ENGINES)) | (rows.start > rows.end)
         is_wrong[1:] |= rows.task[1:] == rows.task[:-1]
         is_there = tasks.has(rows.task)
         is_wrong[is_there] |= tasks.launch[tasks.places(rows.task[is_there])] != NOTHING
