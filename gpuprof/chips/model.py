@@ -203,7 +203,9 @@ def _build(path: Path, data: dict[str, Any]) -> Chip:
     for table, fields in OPTIONAL_TABLES.items():
         entries = data.get(table)
         tables[table] = {
-            field.name: FILES.number(path, field.name, field, entries, sources, f"{table}.") for field in fields if entries
+            field.name: FILES.number(path, field.name, field, entries, sources, f"{table}.")
+            for field in fields
+            if entries
         }
     chip = Chip(path.stem, values, **tables, sources=sources)
     _check_together(path, chip)

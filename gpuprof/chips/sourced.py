@@ -1,6 +1,6 @@
 """Files of numbers that each have a source, `{ value = 108, source = "..." }`: those of chips and those of hosts.
 
-    NAME or FILE.toml ─ Family.read ─> entries by name ─ number ─> a value that is checked, and its source
+NAME or FILE.toml ─ Family.read ─> entries by name ─ number ─> a value that is checked, and its source
 """
 
 import difflib

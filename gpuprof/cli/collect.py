@@ -67,7 +67,7 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
         raise UsageError("--no-profile-from-start is for whole programs; leave it out")
     check_results_flags(file, given)
     with stage("starting"), nothing_is_garbage():
-        inputs = [*target.inputs(), *map(Path, (given.chip_name or "", given.compiler))]
+        inputs = [*target.inputs(), *map(Path, (given.chip_name or "", given.host_name or "", given.compiler))]
         claim(output, recording, [*inputs, *filter(None, (given.rules, given.suppressions))], given.force)
         claim_saves(wanted, output, inputs, given.force)
 

@@ -58,6 +58,7 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
             arguments=arguments_after_dashes(),
             launches=given.launches,
             chip=given.chip_name,
+            host=given.host_name,
             options=built,
             max_instructions=given.max_instructions,
             observer=terminal,

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -42,6 +43,27 @@ def chips() -> Table:
     return heading, [(chip.name, *(getattr(chip, name) for name in heading[1:])) for chip in loaded]
 
 
+def hosts() -> Table:
+    """The hosts that come with gpuprof."""
+    from gpuprof.hosts import list_hosts, load_host
+
+    heading = ("name", "link", "link_in_gbytes_per_s", "link_out_gbytes_per_s", "launch_ns", "notes")
+    loaded = [load_host(name) for name in list_hosts()]
+    return heading, [(host.name, *(getattr(host, name) for name in heading[1:])) for host in loaded]
+
+
+NUMBERS = ("number", "value", "unit", "meaning", "source")
+
+
+def host_numbers(host) -> Table:
+    """Every number of a host, in the order of its file."""
+    from gpuprof.hosts.fields import FIELDS
+
+    return NUMBERS, [
+        (field.name, host.values[field.name], field.unit, field.meaning, host.sources[field.name]) for field in FIELDS
+    ]
+
+
 def numbers(chip) -> Table:
     """Every number of a chip, in the order of its file."""
     from gpuprof.chips.fields import FIELDS, OPTIONAL_TABLES, TABLES
@@ -68,7 +90,7 @@ def numbers(chip) -> Table:
             for field in fields
             if named
         ]
-    return ("number", "value", "unit", "meaning", "source"), rows
+    return NUMBERS, rows
 
 
 def stalls() -> Table:
@@ -182,6 +204,7 @@ def trace_lines(rows: list[tuple], width: int | None) -> list[str]:
 
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
+    "hosts": hosts,
     "stalls": stalls,
     "causes": causes,
     "triggers": triggers,
@@ -192,22 +215,24 @@ KINDS: dict[str, Callable[[], Table]] = {
 }
 
 OWN = (
-    Option("--verbose", "verbose", "With chips: show every number with its unit, meaning and source.",
+    Option("--verbose", "verbose", "With chips and hosts: show every number with its unit, meaning and source.",
            form=SWITCH, group=OUTPUT),
     Option("--vocabulary", "vocabulary", "With stalls: show another maker's terms.", type=VOCABULARY, group=OUTPUT),
     format_option(json="versioned", group=OUTPUT),
 )  # fmt: skip
 
 
-@click.command("list", cls=GroupedCommand, short_help="List chips, stalls, causes, triggers, metrics, samples.")
+@click.command("list", cls=GroupedCommand, short_help="List chips, hosts, stalls, causes, triggers, metrics, samples.")
 @click.argument("kind", type=NearChoice(tuple(KINDS)), metavar="KIND")
-@click.argument("names", nargs=-1, metavar="[CHIP]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @options("list", *OWN)
 def command(kind: str, names: tuple[str, ...], given: Given):
-    """List items of one KIND. With --verbose, list every number of each CHIP (a name or a .toml file).
+    """List items of one KIND. With --verbose, list every number of each chip or host (NAME, or a
+    .toml file).
 
     \b
     chips         chips for --chip
+    hosts         hosts for --host
     stalls        stall reasons; see `gpuprof explain`
     triggers      events that start the sampler; see `gpuprof collect --trigger`
     causes        causes that end a stall; see `gpuprof report --page blame`
@@ -217,10 +242,12 @@ def command(kind: str, names: tuple[str, ...], given: Given):
     traces        trace generators for `gpuprof collect --trace`, and their options
     """
     verbose, vocabulary, format_ = given.verbose, given.vocabulary, given.format_
-    if (names or verbose) and kind != "chips":
-        raise UsageError(f"--verbose and names belong to `list chips`; leave them out of `list {kind}`")
+    if (names or verbose) and kind not in IN_FULL:
+        raise UsageError(
+            f"--verbose and names belong to `list chips` and `list hosts`; leave them out of `list {kind}`"
+        )
     if names or verbose:
-        verbose_chips(names, format_)
+        in_full(kind, IN_FULL[kind](names), format_)
         return
     if vocabulary and kind != "stalls":
         raise UsageError(f"--vocabulary belongs to `list stalls`; leave it out of `list {kind}`")
@@ -237,35 +264,53 @@ def command(kind: str, names: tuple[str, ...], given: Given):
         click.echo("\n".join(lines))
 
 
-def verbose_chips(names: tuple[str, ...], format_: str) -> None:
-    """Prints all numbers of the chips, each with what it is and where it comes from."""
+class InFull(NamedTuple):
+    """Something with all of its numbers."""
+
+    name: str
+    heading: str
+    numbers: Table
+
+
+def chips_in_full(names: tuple[str, ...]) -> list[InFull]:
     from gpuprof.chips import list_chips, load_chip
 
-    chosen = [load_chip(name) for name in names or list_chips()]
+    chosen = map(load_chip, names or list_chips())
+    return [InFull(chip.name, f"{chip.name}: {chip.notes} ({chip.maker})", numbers(chip)) for chip in chosen]
+
+
+def hosts_in_full(names: tuple[str, ...]) -> list[InFull]:
+    from gpuprof.hosts import list_hosts, load_host
+
+    chosen = map(load_host, names or list_hosts())
+    return [InFull(host.name, f"{host.name}: {host.notes}", host_numbers(host)) for host in chosen]
+
+
+IN_FULL = {"chips": chips_in_full, "hosts": hosts_in_full}
+
+
+def in_full(kind: str, chosen: list[InFull], format_: str) -> None:
+    """Prints all numbers of things of a kind, each with what it is and where it comes from."""
     if format_ == "json":
         import json
 
         found = [
-            {"name": chip.name, "numbers": [dict(zip(numbers(chip)[0], row, strict=True)) for row in numbers(chip)[1]]}
-            for chip in chosen
+            {"name": each.name, "numbers": [dict(zip(NUMBERS, row, strict=True)) for row in each.numbers[1]]}
+            for each in chosen
         ]
-        click.echo(json.dumps({"version": 1, "chips": found}, indent=1))
+        click.echo(json.dumps({"version": 1, kind: found}, indent=1))
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for index, chip in enumerate(chosen):
-        click.echo(
-            "\n".join(
-                [*([""] if index else []), f"{chip.name}: {chip.notes} ({chip.maker})", *number_lines(chip, width)]
-            )
-        )
+    for index, each in enumerate(chosen):
+        click.echo("\n".join([*([""] if index else []), each.heading, *number_lines(each.numbers, width)]))
 
 
 COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source are printed below the number
 
 
-def number_lines(chip, width: int | None) -> list[str]:
+def number_lines(table: Table, width: int | None) -> list[str]:
     """A line per number in columns; on a narrow terminal the number first, then the rest, indented and wrapped."""
-    heading, rows = numbers(chip)
+    heading, rows = table
     cells = [
         (name, value, unit, f"{meaning} [{source}]")
         for name, value, unit, meaning, source in rows

@@ -39,7 +39,11 @@ def command(display: Display, file: Path, given: Given):
     gpuprof replay train.gprec --period 64 --mode all -o close.gprec
     """
     output = given.output or Path(f"{file.stem}-replay.gprec")
-    inputs = (file, Path(given.chip_name or ""), *filter(None, (given.rules, given.suppressions)))
+    inputs = (
+        file,
+        *map(Path, (given.chip_name or "", given.host_name or "")),
+        *filter(None, (given.rules, given.suppressions)),
+    )
     claim(output, recording, inputs, given.force)
 
     from gpuprof.chips import load_chip

@@ -95,6 +95,7 @@ def _plan(file: Path, script_args: tuple[str, ...], given: Given):
     return Plan(
         file,
         chips=tuple(given.chip_names.split(",")),
+        host=given.host_name,
         parameters=(
             *(parse_parameter("chip", text, "--param") for text in given.params),
             *(parse_parameter("define", text, "--define") for text in given.macros),
@@ -168,7 +169,7 @@ def _inputs(plan, planned: Sequence) -> list[Path]:
 
     launched = flag_requests(plan, planned[0])  # the texts of the plan have names in place of values
     read = [plan.file, *input_files(launched, plan.wanted, plan.target.folder)] if launched else plan.target.inputs()
-    return [*read, *map(Path, (*plan.chips, plan.options.compiler))]
+    return [*read, *map(Path, (*plan.chips, plan.host or "", plan.options.compiler))]
 
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:

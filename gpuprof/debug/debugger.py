@@ -65,6 +65,7 @@ class Debugger:
         arguments: Sequence[str] = (),
         launches: Sequence[str] = (),
         chip: str | None = None,
+        host: str | None = None,
         options: BuildOptions = FOR_DEBUGGER,
         max_instructions: int | None = None,
         observer: Observer | None = None,
@@ -73,6 +74,7 @@ class Debugger:
         self.file = Path(file)
         settings = Settings(
             chip_name=chip,
+            host_name=host,
             is_timed=False,
             options=options,
             max_instructions=max_instructions,

@@ -10,7 +10,8 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
-from gpuprof.hosts import Host, load_host
+from gpuprof.errors import UsageError
+from gpuprof.hosts import Host, host_named, load_host
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
@@ -46,8 +47,9 @@ class Settings:
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
     chip: Chip | None = None  # goes before any name
     has_host: bool = False  # True: a program or a script, whose calls and copies take time
-    host_name: str | None = None
     chip_changes: Mapping[str, Value] = field(default_factory=dict)  # of whatever chip it is: --param
+    host_name: str | None = None  # None: the chip's own
+    host: Host | None = None  # goes before any name
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
@@ -70,11 +72,22 @@ class Settings:
     findings: Findings = field(default_factory=Findings)  # of the whole run
     supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
 
-    def chosen_host(self, chip: Chip) -> Host | None:
-        """The host of a run on a chip; None for launches that no program makes."""
-        return load_host(self.host_name or chip.host) if self.has_host else None
-
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""
         chip = self.chip or load_chip(self.chip_name or asked or DEFAULT_CHIP)
         return renamed_with(chip, self.chip_changes)
+
+    def chosen_host(self, chip: Chip) -> Host | None:
+        """The host of a run on `chip`; None of launches that no program makes. Raises UsageError for one that there is
+        not, naming the chip if it asks.
+        """
+        if not self.has_host:
+            return None
+        if self.host:
+            return self.host
+        if self.host_name:
+            return load_host(self.host_name)
+        try:
+            return host_named(chip.host)
+        except UsageError as error:
+            raise UsageError(f"chip {chip.name}: host: {error}") from None

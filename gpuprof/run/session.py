@@ -9,6 +9,7 @@ in flight until the host waits: then they are timed, together.
 There is one Session per `gpuprof collect`, or per Device of a script that runs on its own (nothing is recorded then).
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -137,6 +138,7 @@ class Session:
                 settings.max_cycles,
                 self.memory.alignment,
                 settings.max_instructions,
+                json.dumps(host.describe(), sort_keys=True) if (host := self.timeline.host) else "",
             )
             self.stream = StreamWriter(self.recorder.stream, header)
 

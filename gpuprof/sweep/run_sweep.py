@@ -19,6 +19,7 @@ from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device.launching.argument_values import LaunchRequest, RequestedResults
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult
+from gpuprof.hosts import Host
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.target import Target
@@ -47,6 +48,7 @@ class Task:
 
     number: int
     chip: Chip
+    host: Host | None
     work: Kernels | Target
     options: BuildOptions
     max_cycles: int | None
@@ -134,6 +136,7 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
     with RecordWriter(recording) as recorder:
         settings = Settings(
             chip=task.chip,
+            host=task.host,
             recorder=recorder,
             max_cycles=task.max_cycles,
             max_instructions=task.max_instructions,

@@ -22,6 +22,7 @@ from gpuprof.device.launching.argument_values import (
 from gpuprof.device.launching.launch_requests import command_line_requests, embedded_requests
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.hosts import Host, load_host
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
 from gpuprof.run.target import Launches, Program, Target, target_of
 from gpuprof.sweep.run_sweep import Kernels, Outcome, Task, in_short, versions
@@ -41,6 +42,7 @@ class Plan:
 
     file: Path
     chips: tuple[str, ...] = (DEFAULT_CHIP,)
+    host: str | None = None  # None: each chip's own
     parameters: tuple[Parameter, ...] = ()
     in_step: bool = False
     launches: tuple[str, ...] = ()
@@ -68,6 +70,7 @@ class Run:
 
     number: int
     chip: Chip
+    host: Host | None
     values: tuple[Value, ...]
     defines: Mapping[str, str]
     options: BuildOptions
@@ -81,9 +84,10 @@ def runs(plan: Plan) -> list[Run]:
     _check_kinds(plan)
     chips = [load_chip(name) for name in plan.chips]
     _check_chips(plan, chips)
+    host = load_host(plan.host) if plan.host else None
     chosen = list(combinations(plan.parameters, plan.in_step))
     pairs = [(chip, indices) for chip in chips for indices in chosen]
-    return [_run(plan, number, chip, indices) for number, (chip, indices) in enumerate(pairs)]
+    return [_run(plan, number, chip, host, indices) for number, (chip, indices) in enumerate(pairs)]
 
 
 def _check_chips(plan: Plan, chips: list[Chip]) -> None:
@@ -103,7 +107,7 @@ def _check_kinds(plan: Plan) -> None:
             raise UsageError(f"{plan.file}: is already compiled, so {parameter.name} has no effect; leave it out")
 
 
-def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
+def _run(plan: Plan, number: int, chip: Chip, host: Host | None, indices: tuple[int, ...]) -> Run:
     picked = list(zip(plan.parameters, indices, strict=True))
     numbers = {parameter.name: parameter.values[index] for parameter, index in picked if parameter.kind == "chip"}
     defines = {parameter.name: parameter.texts[index] for parameter, index in picked if parameter.kind == "define"}
@@ -114,7 +118,7 @@ def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
         max_registers=registers[0] if registers else plan.options.max_registers,
     )
     values = tuple(parameter.values[index] for parameter, index in picked)
-    return Run(number, chip_with(chip, numbers), values, defines, options)
+    return Run(number, chip_with(chip, numbers), host, values, defines, options)
 
 
 def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
@@ -144,6 +148,7 @@ def _task(plan: Plan, run: Run, work: Kernels | Target) -> Task:
     return Task(
         run.number,
         run.chip,
+        run.host,
         work,
         run.options,
         plan.max_cycles,

@@ -238,7 +238,7 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
             "`gpuprof collect --help`"),
         (("sweep", "kernels.cu", "--chip", "a100"), "no such option '--chip'; did you mean --chips or --zip? see "
             "`gpuprof sweep --help`"),
-        (("list",), "missing argument 'KIND'. Choose from: chips, stalls, causes, triggers, metrics, samples, "
+        (("list",), "missing argument 'KIND'. Choose from: chips, hosts, stalls, causes, triggers, metrics, samples, "
             "instructions, traces; see `gpuprof list --help`"),
         (("collect", "kernels.cu", "more"), "'more': only a program or a .py script takes further arguments; leave "
             "it out"),

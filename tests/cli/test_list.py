@@ -83,7 +83,7 @@ def test_chips_in_full(tmp_path):
 
 
 def test_chips_in_full_on_a_narrow_terminal():
-    lines = list_module.number_lines(load_chip("a100"), 40)
+    lines = list_module.number_lines(list_module.numbers(load_chip("a100")), 40)
     assert lines[lines.index("l2_nbytes = 41943040 bytes") + 1] == "    L2 size [mt4g]"
     assert (
         max(map(len, lines)) <= 60
@@ -91,9 +91,10 @@ def test_chips_in_full_on_a_narrow_terminal():
     )
 
 
-def test_only_chips_have_numbers():
+def test_only_chips_and_hosts_have_numbers():
     with pytest.raises(
-        UsageError, match=r"^--verbose and names belong to `list chips`; leave them out of `list stalls`$"
+        UsageError,
+        match=r"^--verbose and names belong to `list chips` and `list hosts`; leave them out of `list stalls`$",
     ):
         list_module.command.main(["stalls", "--verbose"], standalone_mode=False)
 

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "jit": "errors base",
     "isa": "errors",
     "chips": "errors base isa",
+    "hosts": "errors base chips",
     "tables": "errors isa chips",
     "trace": "errors base jit isa tables",
     "cuda": "",
@@ -54,12 +55,12 @@ MAY_IMPORT = {
     "report": f"{READS_DATABASES} compare",
     "export": f"{READS_DATABASES} compare report",
     "check": f"{READS_DATABASES} compare",
-    "run": f"{GROUND} tables trace jit compile assemble device program emulate timing graphics relate records",
+    "run": f"{GROUND} hosts tables trace jit compile assemble device program emulate timing graphics relate records",
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile assemble device emulate run records",
-    "sweep": f"{GROUND} tables device timing records correlate report check run",
+    "sweep": f"{GROUND} hosts tables device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
-    "cli": f"{GROUND} compile assemble device timing relate records correlate importers report export check "
+    "cli": f"{GROUND} hosts compile assemble device timing relate records correlate importers report export check "
     "trace run debug sweep predict",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
@@ -129,7 +130,7 @@ KNOWS_INSIDES = {
     "jit": "the room for that",
     "gpuprof.compile.codegen": "llvmlite.binding is the CUDA compiler's code generator",
 }
-FACES = ("chips", "compile", "timing")
+FACES = ("chips", "compile", "hosts", "timing")
 
 
 @pytest.fixture(scope="module")

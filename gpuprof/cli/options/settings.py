@@ -96,6 +96,14 @@ def chip_changes(texts: Sequence[str]) -> dict[str, Any]:
     return parse_changes(texts)
 
 
+def host_name(name: str) -> str:
+    """The name of a host. Raises UsageError for one that there is not, also where a run asks nothing of its host."""
+    from gpuprof.hosts import load_host
+
+    load_host(name)
+    return name
+
+
 def load_base(value: int | str) -> int | None:
     return None if value == RANDOM else value
 

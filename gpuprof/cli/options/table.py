@@ -29,6 +29,7 @@ from gpuprof.cli.options.recorded_line import expectation, file_name, shown_load
 from gpuprof.cli.options.settings import (
     chip_changes,
     filter_words,
+    host_name,
     kernel_name_words,
     load_base,
     rules_of,
@@ -87,6 +88,9 @@ LAUNCHING = _rows(
            usual="FILE's LAUNCH: comments", group=LAUNCHES, commands="collect debug sweep"),
     Option("--chip", "chip_name", "A chip of `gpuprof list chips`, or a .toml file.", metavar="NAME",
            usual="a100", group=LAUNCHES, commands="collect run debug replay", fills="chip_name", shown=file_name),
+    Option("--host", "host_name", "A host of `gpuprof list hosts`, or a .toml file.", metavar="NAME",
+           usual="the chip's", group=LAUNCHES, commands="collect run debug replay sweep", fills="host_name",
+           made=host_name, shown=file_name),
     recorded=RECORDS,
 )  # fmt: skip
 

@@ -46,6 +46,7 @@ class Header:
     max_cycles: int | None = None
     alignment: int = ALIGNMENT  # of allocations, in bytes
     max_instructions: int | None = None  # of a warp
+    host: str = ""  # its numbers as JSON; "": launches of no program, whose calls take no time
 
 
 @dataclass(frozen=True)
