@@ -67,6 +67,9 @@ class Executor(Protocol):
         of the call that asked.
         """
 
+    def finish_emulation(self) -> None:
+        """Memory is as all launches so far leave it."""
+
     def add_trace_generator(self, generator: Any, where: str = "") -> None:
         """A gpuprof.trace.TraceGenerator watches launches from now on."""
 

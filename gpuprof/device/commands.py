@@ -89,6 +89,16 @@ class CopyIn:
 
 
 @dataclass(frozen=True)
+class HostWrite:
+    """The host has written `data` itself, to memory that is open to it (managed, page-locked). Nothing is asked of the
+    GPU, and it takes no time: a saved stream has the bytes, so that it can be run again.
+    """
+
+    address: int
+    data: bytes | memoryview
+
+
+@dataclass(frozen=True)
 class CopyOut:
     """Device to host. Gives bytes. is_pinned: the host's memory is page-locked, so the host need not wait."""
 
@@ -409,6 +419,7 @@ Command: TypeAlias = (
     | Unmap
     | MakeImage
     | CopyIn
+    | HostWrite
     | CopyOut
     | CopyWithin
     | Fill

@@ -1,7 +1,7 @@
-"""Memory that host and device both touch (managed, page-locked): the host's writes there are reported as copies.
+"""Memory that host and device both touch (managed, page-locked): the host's writes there are reported.
 
 The host writes to the arena itself, without a call. A command stream that is saved has to have these bytes, so what
-differs from what commands have left there is copied in, onto itself, before the next command that may read it.
+differs from what commands have left there is written again, onto itself, before the next command that may read it.
 """
 
 import numpy as np
@@ -27,14 +27,14 @@ class OpenMemory:
     def report(self) -> None:
         """Submits the pages that changed since the last time, by the host or by a launch."""
         if self._known:
-            self._device.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.NO_STREAM))
+            self._device.executor.finish_emulation()
         for address, known in self._known.items():
             start = address - GLOBAL_BASE
             now = self._memory.arena[start : start + len(known)]
             for first, end in changed_pages(known, now):
                 for part in self._memory.parts(address + first, address + end):
                     content = now[part.address - address : part.end - address].tobytes()
-                    self._device.submit(cmd.CopyIn(part.address, content))
+                    self._device.submit(cmd.HostWrite(part.address, content))
                 known[first:end] = now[first:end]
 
 

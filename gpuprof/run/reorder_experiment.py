@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError, KernelFault, NotComparable
-from gpuprof.records.command_stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
+from gpuprof.records.command_stream.codec import SavedCopyIn, SavedHostWrite, SavedLaunch, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
 from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
@@ -24,7 +24,7 @@ from gpuprof.run.session import open_session
 # Commands that say nothing to the GPU: they may be between the two launches.
 SILENT = (
     cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority,
-    cmd.HostTime, cmd.HostCall, cmd.Together, cmd.TogetherEnd,
+    cmd.HostTime, cmd.HostCall, cmd.Together, cmd.TogetherEnd, SavedHostWrite,
 )  # fmt: skip
 MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
 

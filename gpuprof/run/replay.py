@@ -20,7 +20,14 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Function, Program
-from gpuprof.records.command_stream.codec import SavedCopyIn, SavedDraw, SavedLaunch, SavedLoad, SavedShader
+from gpuprof.records.command_stream.codec import (
+    SavedCopyIn,
+    SavedDraw,
+    SavedHostWrite,
+    SavedLaunch,
+    SavedLoad,
+    SavedShader,
+)
 from gpuprof.records.command_stream.read import SavedStream
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session, open_session
@@ -129,6 +136,7 @@ class Player:
         self._ways = {
             SavedLoad: self._load,
             SavedCopyIn: self._copy_in,
+            SavedHostWrite: self._host_write,
             SavedLaunch: self._launch,
             SavedDraw: self._draw,
             cmd.Fill: self._fill,
@@ -167,12 +175,17 @@ class Player:
         return cmd.Load(program, saved.load_base if self.saved_load_bases else None, saved.placed)
 
     def _copy_in(self, saved: SavedCopyIn) -> cmd.CopyIn:
+        return cmd.CopyIn(saved.address, self._content(saved), saved.stream, saved.is_pinned)
+
+    def _host_write(self, saved: SavedHostWrite) -> cmd.HostWrite:
+        return cmd.HostWrite(saved.address, self._content(saved))
+
+    def _content(self, saved: SavedCopyIn | SavedHostWrite) -> bytes:
         if saved.nbytes > self.session.memory.used_nbytes:
             raise DeviceMemoryError(
                 f"cannot write {saved.nbytes} bytes at 0x{saved.address:x}: no allocation is so large"
             )
-        data = self.stream.content(saved.blocks, saved.nbytes)
-        return cmd.CopyIn(saved.address, data, saved.stream, saved.is_pinned)
+        return self.stream.content(saved.blocks, saved.nbytes)
 
     def _launch(self, saved: SavedLaunch) -> cmd.Launch:
         module, function = self._loaded(saved)

@@ -96,6 +96,7 @@ class Session:
             cmd.Unmap: self._unmap,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
+            cmd.HostWrite: self._host_write,
             cmd.CopyOut: self._copy_out,
             cmd.CopyWithin: self._copy_within,
             cmd.Fill: self._fill,
@@ -183,6 +184,10 @@ class Session:
             observer.done(command, result)
         return result
 
+    def finish_emulation(self) -> None:
+        """Memory is as all launches so far leave it."""
+        self.launcher.finish_emulation()
+
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """The generator watches launches from now on, those that `where` names; see `Tracers.attach`."""
         self.tracers.attach(Attached(generator, where))
@@ -252,6 +257,10 @@ class Session:
         self._reach(command.stream, self._is_blocking(command))
         self.memory.check(command.address, len(command.data), "write")
         self._operate(command)
+        self.memory.write(command.address, command.data)
+
+    def _host_write(self, command: cmd.HostWrite) -> None:
+        self.finish_emulation()
         self.memory.write(command.address, command.data)
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:

@@ -30,6 +30,7 @@ from gpuprof.records.command_stream.codec import (
     Failed,
     Header,
     SavedCopyIn,
+    SavedHostWrite,
     SavedLaunch,
     SavedLoad,
     line_of,
@@ -55,6 +56,7 @@ COMMANDS_SAVED = (
     Failed(),
     cmd.TaskEnd("step"),
     cmd.Wait(0),
+    SavedHostWrite(0x7_0000_0000, 64, (1,)),
     cmd.HostTime(5_000),
     cmd.HostCall("graph_instantiate", 3),
     cmd.Together("graph", 3),
@@ -448,7 +450,7 @@ def take_stream(folder: Path) -> None:
     """What replay reads before it runs anything."""
     stream = read_stream(folder / "a.gprec")
     for command, _ in stream.commands():
-        if isinstance(command, SavedCopyIn):
+        if isinstance(command, SavedCopyIn | SavedHostWrite):
             stream.content(command.blocks, command.nbytes)
 
 

@@ -233,7 +233,7 @@ def test_what_the_host_writes_is_told_before_a_launch(tmp_path, kind, copies):
         _, (address,), _ = program("allocate", 4, kind, payload=b"cudaMallocManaged")
         arena.memory.write(address, struct.pack("<I", 5))  # as the program does, without a call
         assert program.launch(address, 1) == 0
-        told = [command for command in program.commands if isinstance(command, cmd.CopyIn)]
+        told = [command for command in program.commands if isinstance(command, cmd.HostWrite)]
         assert [(each.address, each.data) for each in told] == [(address, struct.pack("<I", 5))] * copies
         assert program("free", address)[0] == 0
         assert program("copy_in", address, 0, payload=b"a")[0] == 1

@@ -57,6 +57,7 @@ def saved(tmp_path_factory) -> Path:
         assert event.cycle > 0
         y = gpu.device_array_like(x)
         y.copy_to_device(x)
+        gpu.submit(cmd.HostWrite(y.address, b"efgh"))
         gpu.submit(cmd.HostTime(5_000))
         gpu.submit(cmd.HostCall("graph_instantiate", 2))
         gpu.submit(cmd.Together("graph", 2))
@@ -109,8 +110,11 @@ def test_the_helpers_change_nothing(saved, tmp_path):
     run(with_lines(saved, tmp_path / "a.gprec", lines_of(saved)))
 
 
+SAVED = {cmd.Load, cmd.CopyIn, cmd.HostWrite, cmd.Launch, cmd.Draw}  # which have saved forms
+
+
 def test_every_command_can_be_saved():
-    kinds = set(typing.get_args(cmd.Command)) - {cmd.Load, cmd.CopyIn, cmd.Launch, cmd.Draw}  # which have saved forms
+    kinds = set(typing.get_args(cmd.Command)) - SAVED
     assert kinds <= set(LINES.values())
 
 
@@ -134,6 +138,9 @@ CHANGES = [
     ({"do": "copy_in"}, {"blocks": []}, "a copy of 1200 bytes has another length"),
     ({"do": "copy_in"}, {"nbytes": 1 << 50}, "no allocation is so large"),
     ({"do": "copy_in"}, {"address": 5}, "cannot write 1200 bytes at 0x5"),
+    ({"do": "host_write"}, {"blocks": [7]}, "there is no block 7"),
+    ({"do": "host_write"}, {"nbytes": 1 << 50}, "no allocation is so large"),
+    ({"do": "host_write"}, {"address": 5}, "cannot write 4 bytes at 0x5"),
     ({"do": "allocate"}, {"nbytes": 1 << 55}, "out of device memory"),
     ({"do": "allocate"}, {"nbytes": -1}, "the size is negative"),
     ({"do": "fill"}, {"nbytes": 1 << 55}, "cannot write"),

@@ -30,7 +30,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 # buffers, draws by stages, tessellation, lines, points; 6: draws by records in memory, state of rasteriser and outputs,
 # memory that is freed in the order of a stream; 7: variables that have memory before their module, images whose rows
 # lie apart, memory that is mapped; 8: what caches hold when a launch is measured, and how often it is; 9: the host's
-# time, its calls and functions, what is asked together, page-locked memory.
+# time, its calls, functions and writes, what is asked together, page-locked memory.
 VERSION = 9
 LIMIT = 1 << 63
 
@@ -66,6 +66,15 @@ class SavedCopyIn:
     blocks: tuple[int, ...] = ()
     stream: int = 0
     is_pinned: bool = False
+
+
+@dataclass(frozen=True)
+class SavedHostWrite:
+    """What the host has written itself. Its content is that of the blocks, one after the other."""
+
+    address: int
+    nbytes: int
+    blocks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,7 @@ LINES = {
     "unmap": cmd.Unmap,
     "make_image": cmd.MakeImage,
     "copy_in": SavedCopyIn,
+    "host_write": SavedHostWrite,
     "copy_out": cmd.CopyOut,
     "copy_within": cmd.CopyWithin,
     "fill": cmd.Fill,

@@ -12,6 +12,7 @@ from gpuprof.records.command_stream.codec import (
     Header,
     SavedCopyIn,
     SavedDraw,
+    SavedHostWrite,
     SavedLaunch,
     SavedLoad,
     SavedShader,
@@ -57,9 +58,10 @@ class StreamWriter:
 
     def _saved(self, command: cmd.Command) -> Any:
         if isinstance(command, cmd.CopyIn):
-            starts = range(0, len(command.data), BLOCK_NBYTES)
-            blocks = tuple(self._block(command.data[start : start + BLOCK_NBYTES]) for start in starts)
+            blocks = self._blocks_of(command.data)
             return SavedCopyIn(command.address, len(command.data), blocks, command.stream, command.is_pinned)
+        if isinstance(command, cmd.HostWrite):
+            return SavedHostWrite(command.address, len(command.data), self._blocks_of(command.data))
         if isinstance(command, cmd.Launch):
             return SavedLaunch(
                 self._modules[id(command.module)],
@@ -88,6 +90,9 @@ class StreamWriter:
 
     def _shader(self, shader: cmd.Shader) -> SavedShader:
         return SavedShader(self._modules[id(shader.module)], shader.function.name, shader.params, shader.interface)
+
+    def _blocks_of(self, data: bytes | memoryview) -> tuple[int, ...]:
+        return tuple(self._block(data[start : start + BLOCK_NBYTES]) for start in range(0, len(data), BLOCK_NBYTES))
 
     def _block(self, data: bytes | memoryview) -> int:
         """The number of a block of memory; a new one is written."""
