@@ -17,7 +17,7 @@ from gpuprof.errors import GpuprofError, KernelFault, NotComparable
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedHostWrite, SavedLaunch, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
 from gpuprof.run.observers.observer import LaunchResult
-from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
+from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes, with_host
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_session
 
@@ -75,6 +75,7 @@ def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Mea
     """
     header = stream.header
     settings = Settings(chip=chip_of(stream), max_cycles=header.max_cycles, max_instructions=header.max_instructions)
+    settings = with_host(settings, stream)
     commands = listed(stream)
     usual = run_stream(stream, settings, commands)
     proposals = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]

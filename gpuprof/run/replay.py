@@ -5,6 +5,7 @@
 Chip, sampling and load bases may be others. The stream comes from a file, and nothing in it is believed.
 """
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.device.memory import ALIGNMENT, AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
+from gpuprof.hosts import Host, described as described_host
 from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Function, Program
 from gpuprof.records.command_stream.codec import (
@@ -57,6 +59,7 @@ def replay(
     Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels
     raise.
     """
+    settings = with_host(settings, stream)
     memory = AddressSpace(memory_limit_nbytes(), alignment=_alignment(stream), has_fixed_gaps=True)
     session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)), memory=memory)
     if fixed is None:
@@ -103,6 +106,32 @@ def chip_of(stream: SavedStream) -> Chip:
     """The chip that the stream was recorded on. Raises FileFormatError when the recording describes none."""
     try:
         return described(stream.chip, f"{stream.path}: its chip")
+    except UsageError as error:
+        raise FileFormatError(str(error)) from None
+
+
+def with_host(settings: Settings, stream: SavedStream) -> Settings:
+    """The settings with the host that the stream was recorded with, where they name none and the chip is the same; no
+    host, where launches were recorded without a program.
+    """
+    if not stream.header.host:
+        return replace(settings, has_host=False)
+    is_named = settings.host is not None or settings.host_name is not None
+    if is_named or settings.chosen_chip() != chip_of(stream):
+        return replace(settings, has_host=True)
+    return replace(settings, has_host=True, host=_host_of(stream))
+
+
+def _host_of(stream: SavedStream) -> Host:
+    """Raises FileFormatError for what describes no host."""
+    try:
+        description = json.loads(stream.header.host)
+    except (ValueError, RecursionError):
+        description = None
+    if not isinstance(description, dict):
+        raise stream.damaged("its host is not an object of JSON")
+    try:
+        return described_host(description, f"{stream.path}: its host")
     except UsageError as error:
         raise FileFormatError(str(error)) from None
 
