@@ -3,16 +3,19 @@
 import io
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gpuprof.base.protobuf.decode import decode
+from gpuprof.correlate.database import ensure_database
 from gpuprof.export.timeline.launch_events import levels, timeline_of
 from gpuprof.export.timeline.perfetto import BEGIN, END, TRACE, write_timeline
 from gpuprof.export.timeline.timeline import Edge, Flow, Point, Slice, Timeline, Track, edges, lanes
 from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
+from tests.support.program_recording import write_program
 from tests.support.report_database import make_database
 from tests.support.tools import module
 
@@ -197,3 +200,57 @@ def test_names_are_text(tmp_path):
     assert gpuprof(tmp_path, "export", "t.gpudb", "-o", "t.trace.json")[0] == 0
     events = json.loads(Path(tmp_path, "t.trace.json").read_text())["traceEvents"]
     assert {event["name"] for event in events if event["ph"] == "X"} == {'a"<script>\\x1b\\x0a'}
+
+
+# Tracks, and slices as (track, name, start, end), of tests/support/program_recording.py.
+TRACKS_OF_PROGRAM = [
+    ("tasks", "tasks", None),
+    ("tasks host.0", "host", "tasks"),
+    ("tasks stream 1.0", "stream 1", "tasks"),
+    ("tasks default stream.0", "default stream", "tasks"),
+    ("engines", "engines", None),
+    ("engines copy engine in.0", "copy engine in", "engines"),
+    ("engines copy engine out.0", "copy engine out", "engines"),
+    ("engines memory.0", "memory", "engines"),
+    ("engines host.0", "host", "engines"),
+]
+CALLS_OF_PROGRAM = [
+    ("cudaMalloc", 0, 5_000),
+    ("cudaMemcpyAsync", 5_000, 6_000),
+    ("cudaMemset", 6_000, 7_000),
+    ("cudaLaunchKernel", 7_000, 9_500),
+    ("cudaGraphLaunch", 9_500, 12_000),
+    ("cudaLaunchHostFunc", 12_000, 12_400),
+    ("cudaMemcpy", 12_400, 36_000),
+    ("cudaFree", 50_000, 52_000),
+]
+IN, OUT, MEMORY, HOST = (f"engines {name}.0" for name in ("copy engine in", "copy engine out", "memory", "host"))
+OPERATIONS_OF_PROGRAM = [
+    Slice(IN, "copy to device x", 6_000, 10_000, {"task": 2, "kind": "copy to device", "stream": 1, "nbytes": 100_000,
+        "gbytes_per_s": 25.0, "memory": "pinned"}),
+    Slice(OUT, "copy to host y", 30_100, 34_000, {"task": 14, "kind": "copy to host", "stream": 0, "nbytes": 50_000,
+        "gbytes_per_s": 12.820513, "memory": "pageable"}),
+    Slice(MEMORY, "fill y", 10_000, 10_500, {"task": 4, "kind": "fill", "stream": 0, "nbytes": 4_096,
+        "gbytes_per_s": 8.192}),
+    Slice(MEMORY, "copy within device y", 24_500, 25_000, {"task": 9, "kind": "copy within device", "stream": 0,
+        "nbytes": 400_000, "gbytes_per_s": 800.0}),
+    Slice(HOST, "host function", 26_600, 30_000, {"task": 12, "kind": "host function", "stream": 0}),
+]  # fmt: skip
+
+
+def test_a_program_has_its_calls_and_engines_on_one_clock(tmp_path):
+    with closing(ensure_database(write_program(tmp_path / "p.gprec"))) as db:
+        timeline = timeline_of(db)
+        db.execute("UPDATE launches SET complete = 0")
+        assert [each[:4] for each in timeline_of(db).slices] == [each[:4] for each in timeline.slices]  # copies do
+    assert [track[:3] for track in timeline.tracks if track.unit is None][:9] == TRACKS_OF_PROGRAM
+    on = {track: [each for each in timeline.slices if each.track == track] for track, _, _ in TRACKS_OF_PROGRAM}
+    assert [each[1:4] for each in on["tasks host.0"]] == CALLS_OF_PROGRAM
+    assert [each for track in (IN, OUT, MEMORY, HOST) for each in on[track]] == OPERATIONS_OF_PROGRAM
+
+
+def test_an_older_recording_has_no_engines(tmp_path):
+    with closing(ensure_database(write_program(tmp_path / "p.gprec", is_timed=False, host=None))) as db:
+        timeline = timeline_of(db)
+    assert [track.name for track in timeline.tracks if track.unit is None][:3] == ["tasks", "host", "stream 1"]
+    assert not any(track.key.startswith("engines") for track in timeline.tracks)

@@ -30,10 +30,10 @@ def columns(pairs):
     return table[:, 0], table[:, 1]
 
 
-def spans_of(parents, links, times, buffers=()):
+def spans_of(parents, links, times, buffers=(), copies=()):
     """(begin, end, own, parts) of each task."""
-    is_buffer = np.isin(np.arange(len(parents)), buffers)
-    found = spans(np.array(parents, np.int64), columns(links), leaves_of(len(parents), times), is_buffer)
+    flags = (np.isin(np.arange(len(parents)), each) for each in (buffers, copies))
+    found = spans(np.array(parents, np.int64), columns(links), leaves_of(len(parents), times), *flags)
     return list(zip(*(each.tolist() for each in found), strict=True))
 
 
@@ -63,6 +63,9 @@ def test_a_command_buffer_runs_while_its_draws_do():
     leaves = {2: (0, 0), 4: (50, 90), 5: (70, 95), 7: (3, 3), 8: (9, 9)}
     found = spans_of([-1, 0, 1, 1, 3, 1, 0, 6, 6], [], leaves, buffers=[1, 6])
     assert [found[task][:2] for task in (0, 1, 3, 6)] == [(0, 95), (50, 95), (50, 90), (3, 9)]
+    timed = leaves | {2: (0, 5), 7: (3, 6)}
+    found = spans_of([-1, 0, 1, 1, 3, 1, 0, 6, 6], [], timed, buffers=[1, 6], copies=[2, 7])
+    assert [found[task] for task in (1, 6)] == [(50, 95, 0, 70), (3, 9, 0, 3)]
 
 
 def test_a_part_that_is_reached_twice_counts_once():

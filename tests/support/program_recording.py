@@ -61,7 +61,8 @@ PROGRAM_CONSTRAINTS = ((kinds.STREAM, 2, 6), (kinds.EVENT, 6, 8), (kinds.STREAM,
 def write_program(path: Path, is_timed: bool = True, host: str | None = "pcie4", n_blocks: int = 2) -> Path:
     """is_timed: with the rows of its operations; host: the name of its table, None for a recording that has none."""
     with RecordWriter(path) as writer:
-        writer.meta(META | ({} if host is None else {"host": host}))
+        sampling = META["sampling"] | {"period_cycles": 0}
+        writer.meta(META | {"sampling": sampling} | ({} if host is None else {"host": host}))
         writer.chip(CHIP_OF_PROGRAM)
         image = write_gpubin(saxpy_program())
         fields = {"load_base": 0x1000, "code_nbytes": 48, "compiler": "clang 22", "arch": "sm_80"}

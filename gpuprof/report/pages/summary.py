@@ -17,7 +17,16 @@ from gpuprof.report.number_text import count, duration, extent, grouped, nbytes,
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
-from gpuprof.report.tasks.program_time import COPIES, IDLE, KERNELS, Engine, ProgramTime, program_object
+from gpuprof.report.tasks.program_time import (
+    COPIES,
+    IDLE,
+    KERNELS,
+    NOT_KNOWN,
+    NOTHING,
+    Engine,
+    ProgramTime,
+    program_object,
+)
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, clipped, flow, shown, wrapped
@@ -65,9 +74,16 @@ def program_facts(program: ProgramTime) -> Iterator[tuple[str, Sequence[Text | s
     whole = program.cycles
     yield "took", [duration(whole, program.clock_mhz), f"{grouped(whole)} cycles at {program.clock_mhz:g} MHz"]
     yield "worked", list(work_facts(program))
-    waited = [f"{cause} {percent(program.waited(cause), whole)}" for cause in IDLE if program.waited(cause)]
-    yield "idle", [percent(program.idle, whole), *waited]
+    yield "idle", [percent(program.idle, whole), *idle_facts(program)]
     yield "moved", [engine_fact(engine, program.clock_mhz) for engine in program.engines if engine.nbytes]
+
+
+def idle_facts(program: ProgramTime) -> Iterator[str]:
+    """What the GPU waited for, most cycles first."""
+    for cause in sorted(IDLE, key=lambda cause: -program.waited(cause)):
+        if cycles := program.waited(cause):
+            words = cause if cause in (NOTHING, NOT_KNOWN) else f"for {cause}"
+            yield f"{words} {percent(cycles, program.cycles)}"
 
 
 def work_facts(program: ProgramTime) -> Iterator[str]:

@@ -230,6 +230,7 @@ def _works(
     ordered = database.execute(f"SELECT DISTINCT target FROM task_constraints WHERE kind IN ({marks})", ORDERS)
     is_ordered = np.isin(tasks.columns["task"][places], [task for (task,) in ordered])
     order = np.lexsort((places, start))
+    order = order[(end > start)[order]]  # what took no time is no work
     columns = (column[order] for column in (kinds, start, end, np.minimum(request, start), is_ordered))
     return Works(*columns, tuple(tasks.name(place) for place in places[order].tolist()))
 
@@ -262,8 +263,8 @@ def stretches(works: Works, begin: int, end: int) -> tuple[np.ndarray, np.ndarra
 
 
 def gaps(works: Works, edges: np.ndarray, kinds: np.ndarray) -> Iterator[Gap]:
-    """A gap for each stretch without a kernel."""
-    following = np.searchsorted(works.start, edges[:-1], side="left")
+    """A gap for each stretch without a kernel; nothing starts within one."""
+    following = np.searchsorted(works.start, edges[1:], side="left")
     kernels, copies, fills, functions = kinds
     for place in np.flatnonzero(~kernels).tolist():
         start, end, after = int(edges[place]), int(edges[place + 1]), int(following[place])
