@@ -12,11 +12,11 @@ from gpuprof.sweep.sweep_plan import Plan, runs
 
 LISTED = """\
 name           link          link_in_gbytes_per_s  link_out_gbytes_per_s  launch_ns  notes
-nvlink-c2c     NVLink-C2C                     375                    297       2500  GH200: the GPU sees all memory
-pcie3          PCIe 3.0 x16                  12.9                   12.9       2500  a server with PCIe 3.0
-pcie4          PCIe 4.0 x16                    26                     26       2500  a server with PCIe 4.0
+nvlink-c2c     NVLink-C2C                     375                    297       2000  GH200: the GPU sees all memory
+pcie3          PCIe 3.0 x16                  12.9                   12.9       2000  a server with PCIe 3.0
+pcie4          PCIe 4.0 x16                    26                     26       2000  a server with PCIe 4.0
 pcie4-desktop  PCIe 4.0 x16                    26                     26       1500  a desktop with PCIe 4.0
-pcie5          PCIe 5.0 x16                  51.5                     52       2500  a server with PCIe 5.0
+pcie5          PCIe 5.0 x16                  51.5                     52       2000  a server with PCIe 5.0
 """
 
 
