@@ -9,7 +9,6 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 
-from gpuprof.base.engines import ENGINES
 from gpuprof.chips.draw_units import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.findings import wrong_severities
@@ -17,6 +16,7 @@ from gpuprof.correlate.trace_tables import wrong_tables
 from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
+from gpuprof.tables.engines import ENGINES
 from gpuprof.tables.order import BY_NAME, STORED
 from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.tables.table import FLAG, PC, Column, Table

@@ -9,10 +9,10 @@ numbers of the host (gpuprof.hosts). Without a host, calls and copies take no ti
 
 from collections import deque
 
-from gpuprof.base.engines import ENGINES
 from gpuprof.chips import Chip
 from gpuprof.hosts import Host
 from gpuprof.run.launching.operations import StreamOperation
+from gpuprof.tables.engines import ENGINES
 from gpuprof.timing.units.transfer import other_way, transfer_end
 
 # Launches that wait for the GPU before the host has to: of the order that threads of NVIDIA's forum report (1,022 to
@@ -27,7 +27,7 @@ CALLS_WITH_NODES = {
 
 
 class Timeline:
-    """`host_ns`: the host's clock. `engines`: the cycle from which each of base.engines is free."""
+    """`host_ns`: the host's clock. `engines`: the cycle from which each of tables.engines is free."""
 
     def __init__(self, host: Host | None, chip: Chip):
         self.host, self._ghz = host, chip.clock_mhz / 1e3
@@ -42,8 +42,8 @@ class Timeline:
     # The host.
 
     def call(self, kind: str, n: int = 1) -> None:
-        """The host spends what `n` calls of a kind cost: a field of the host, without _ns. Parts of a call that is under
-        way are in its cost.
+        """The host spends what `n` calls of a kind cost: a field of the host, without _ns. Parts of a call under way
+        are in its cost.
         """
         if self.host and not self._together:
             self.pass_ns(n * getattr(self.host, f"{kind}_ns"))

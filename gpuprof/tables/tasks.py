@@ -94,7 +94,7 @@ OPERATIONS = Table(
     "copies, fills and functions of the host that a stream waits for, with the time that they take",
     (
         Column("task", "<u4", "", "number of its task", TASK),
-        Column("engine", "<u4", "", "what carries it out, by base.engines.ENGINES", KEY),
+        Column("engine", "<u4", "", "what carries it out, by tables.engines.ENGINES", KEY),
         Column("flags", "<u4", "", "bits: 1 the host's memory is page-locked, 2 a node of a graph", FLAG),
         Column("stream", "<u4", "", "number of the stream", KEY),
         Column("start", "<u8", "cycles", "GPU cycle, from power-on, in which it started", CYCLE),

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpuprof.base.engines import ENGINES
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.tables.engines import ENGINES
 from gpuprof.timing.draw_tables import DrawWork, rows_of
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
@@ -49,7 +49,8 @@ class Grid:
 
     It is ready when what `after` names has ended (numbers of grids in the batch, and -1 - n for operation n) and those
     grids in `after_signal` let it start (programmatic dependent launch), and `launch_cycles` after these ends, the
-    begin of the batch and cycle `arrival`, in which the front end gets it. Of several that are ready the one of the smallest `priority` starts its blocks first.
+    begin of the batch and cycle `arrival`, in which the front end gets it. Of several that are ready the one of the
+    smallest `priority` starts its blocks first.
 
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
     it: it is then ready not sooner than `launch_cycles` after that instruction.
@@ -78,7 +79,7 @@ class Grid:
 class Operation:
     """A copy, a fill or a function of the host that a stream waits for.
 
-    `engine`: of base.engines. It is ready in cycle `arrival` and when what `after` names has ended, as a grid's. It
+    `engine`: of tables.engines. It is ready in cycle `arrival` and when what `after` names has ended, as a grid's. It
     takes `latency_cycles`, and then `transfer_cycles` if nothing is copied the other way. `start_cycle` and
     `end_cycle` are -1 until it is timed.
     """
@@ -94,7 +95,7 @@ class Operation:
 
 @dataclass
 class Transfers:
-    """The operations of a batch; `engines`: the cycle from which each of base.engines is free, which the timing
+    """The operations of a batch; `engines`: the cycle from which each of tables.engines is free, which the timing
     advances; second_way_permille: the part of its rate that a copy has while an earlier one goes the other way.
     """
 

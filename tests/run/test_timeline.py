@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.base.engines import ENGINE_IN, ENGINE_OUT
 from gpuprof.chips import load_chip
 from gpuprof.chips.changes import renamed_with
 from gpuprof.hosts import load_host
 from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.run.timeline import LAUNCH_QUEUE, Timeline
+from gpuprof.tables.engines import ENGINE_IN, ENGINE_OUT
 
 COSTS = {
     "launch_ns": 100, "record_ns": 10, "idle_wait_ns": 5, "wait_return_ns": 20, "graph_launch_ns": 70,
-    "graph_node_ns": 1, "graph_instantiate_ns": 1000, "graph_instantiate_node_ns": 30, "graph_update_node_ns": 7, "cross_stream_ns": 300,
-    "both_ways_share": 0.7, "row_ns": 2,
+    "graph_node_ns": 1, "graph_instantiate_ns": 1000, "graph_instantiate_node_ns": 30, "graph_update_node_ns": 7,
+    "cross_stream_ns": 300, "both_ways_share": 0.7, "row_ns": 2,
 }  # fmt: skip
 CHIP = renamed_with(load_chip("a100"), {"clock_mhz": 1000.0})
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.base.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
+from gpuprof.tables.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
 from gpuprof.timing.batch import Operation, Transfers
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from gpuprof.base.engines import ENGINES
-from gpuprof.correlate.host_clock import cycles_of
+from gpuprof.correlate.tasks.host_clock import cycles_of
 from gpuprof.correlate.tasks.observed_accesses import observe
 from gpuprof.correlate.tasks.task_rows import (
     NOTHING,
@@ -25,6 +24,7 @@ from gpuprof.relate import task_kinds
 from gpuprof.relate.journal import VIRTUAL
 from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves, Spans, happened, spans
 from gpuprof.relate.waste import FINDINGS, findings
+from gpuprof.tables.engines import ENGINES
 from gpuprof.tables.sql import index_definitions, insertion
 from gpuprof.tables.table import Table
 from gpuprof.tables.tasks import (

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.base.engines import ENGINES
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording, no_rows
 from gpuprof.relate import task_kinds
 from gpuprof.relate.task_kinds import NONE
 from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves
+from gpuprof.tables.engines import ENGINES
 from gpuprof.tables.table import Table
 from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 

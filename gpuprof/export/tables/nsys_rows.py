@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuprof.base.wording import extent_of
 from gpuprof.correlate.api_calls import ApiCall, read_api_calls
-from gpuprof.correlate.host_clock import clock_in, ns_of
+from gpuprof.correlate.tasks.host_clock import clock_in, ns_of
 from gpuprof.correlate.tasks.task_queries import read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.correlate.host_clock import ns_of
+from gpuprof.correlate.tasks.host_clock import ns_of
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent

@@ -2,7 +2,7 @@
 
     tables of tasks, calls and operations ─ works ─> what ran when ─ stretches, in which nothing changes ─> shares, gaps
 
-Only for a database whose host and GPU have one clock (`correlate.host_clock`). Times are GPU cycles from power-on.
+Only for a database whose host and GPU have one clock (`correlate.tasks.host_clock`). Times are GPU cycles from power-on.
 """
 
 import sqlite3
@@ -12,19 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.correlate.host_clock import clock_in, cycles_of, ns_of
+from gpuprof.correlate.tasks.host_clock import clock_in, cycles_of, ns_of
 from gpuprof.correlate.tasks.task_queries import Tasks, read_tasks
 from gpuprof.relate.task_kinds import (
     CALL,
     COPY_IN,
     COPY_OUT,
     COPY_WITHIN,
-    ENGINE_HOST,
-    ENGINES,
     FILL as FILL_TASK,
     TASKS,
 )
 from gpuprof.report.number_text import rounded
+from gpuprof.tables.engines import ENGINE_HOST, ENGINES
 
 KERNELS, COPIES, FILLS, HOST_FUNCTIONS = WORKS = ("kernels", "copies", "fills", "host functions")
 UNKNOWN = -1

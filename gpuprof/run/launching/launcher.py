@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 
 from gpuprof.base.cache_control import KEEP, CacheControl
-from gpuprof.base.engines import ENGINE_MEMORY
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
@@ -28,6 +27,7 @@ from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import LaunchTrace, Tracers
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.timeline import Timeline
+from gpuprof.tables.engines import ENGINE_MEMORY
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.base.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.hosts import Host
 from gpuprof.relate.task_kinds import IS_NODE, IS_PINNED
+from gpuprof.tables.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
 from gpuprof.timing.batch import Operation
 
 # Bytes that the DRAM moves for each that is copied within the device: one is read and one is written.

@@ -374,7 +374,7 @@ OPERATION = np.dtype(
     [
         (name, "i8")
         for name in (
-            "engine",  # that carries it out, by base.engines.ENGINES
+            "engine",  # that carries it out, by tables.engines.ENGINES
             "latency_cycles",  # before its bytes move
             "transfer_cycles",  # while only they move
             "first_edge",  # as a grid's

@@ -1,7 +1,7 @@
 """How long a copy takes, in plain arithmetic that compiled code and Python share."""
 
-from gpuprof.base.engines import ENGINE_IN, ENGINE_OUT
 from gpuprof.jit.internal import inline_njit
+from gpuprof.tables.engines import ENGINE_IN, ENGINE_OUT
 
 
 @inline_njit
