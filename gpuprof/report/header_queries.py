@@ -8,7 +8,7 @@ from gpuprof.base.cache_control import CacheControl, control_of
 from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.findings import read_results
-from gpuprof.correlate.host_clock import clock_in
+from gpuprof.correlate.tasks.host_clock import clock_in
 from gpuprof.records.reader import HOST
 from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.report.fidelity_line import words_of_caution, words_on_kernels_like
@@ -65,7 +65,7 @@ def called(database: sqlite3.Connection) -> set[str]:
 
 
 def words_of_host(database: sqlite3.Connection, meta: dict[str, str]) -> tuple[str, ...]:
-    """What is said of times that come from a table of the host."""
+    """The sentence about times that come from a table of the host."""
     if clock_in(database) is None:
         return ()
     named = f" {meta[HOST]}" if HOST in meta else ""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from gpuprof.correlate.host_clock import cycles_of
+from gpuprof.correlate.tasks.host_clock import cycles_of
 from gpuprof.correlate.tasks.observed_accesses import observe
 from gpuprof.correlate.tasks.task_rows import (
     NOTHING,
@@ -84,7 +84,7 @@ def _timed(
 
 
 def put_calls(times: Spans, tasks: Tasks, calls: np.ndarray, clock_mhz: float) -> None:
-    """A call is as long as the host took for it, not as what it asked for; a task that has calls for parts holds
+    """A call is as long as the host took for it, not as what it requested; a task that has calls for parts holds
     these, too.
     """
     places = tasks.places(calls["task"].astype(np.int64))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.correlate.host_clock import clock_in
+from gpuprof.correlate.tasks.host_clock import clock_in
 from gpuprof.errors import NotComparable
 from gpuprof.export.tables.nsys_rows import NO_OPERATIONS, Kernel, read_calls, read_kernels, write_rows
 from gpuprof.isa.printing.printable import printable

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from gpuprof.correlate.host_clock import clock_in
+from gpuprof.correlate.tasks.host_clock import clock_in
 from gpuprof.correlate.tasks.task_queries import Tasks
 from gpuprof.export.timeline.timeline import Slice, Track, lanes
 from gpuprof.isa.printing.printable import printable

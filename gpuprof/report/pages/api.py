@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.correlate.host_clock import ns_of
+from gpuprof.correlate.tasks.host_clock import ns_of
 from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent
@@ -135,7 +135,7 @@ def waits_of(program: ProgramTime) -> list[Waits]:
 
 
 def of_program(program: ProgramTime, look: Look) -> Iterator[Text]:
-    """What the engines did, and what the GPU waited for while no kernel ran."""
+    """Tables of the engines, and of what the GPU waited for while no kernel ran."""
     unit, clock = "ns" if look.plain else "us", program.clock_mhz
 
     def time(cycles: int) -> Text:
