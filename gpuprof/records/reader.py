@@ -20,7 +20,7 @@ from gpuprof.tables.samples import COMPACT, WIDE
 from gpuprof.tables.table import Table
 from gpuprof.tables.tasks import OPERATIONS
 
-HOST = "host"  # in META, the name of the host whose time was kept
+HOST = "host"  # in META, the name of the host whose time is in it
 FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 
 
@@ -97,7 +97,7 @@ class Recording:
 
     @property
     def host_clock_mhz(self) -> float | None:
-        """The chip's clock where the run kept one clock for host and GPU: a cycle is the host's time in ns times this
+        """The chip's clock where a run has one clock for host and GPU: a cycle is the host's time in ns times this
         in GHz. It then names its host, or has rows of OPERATIONS. None in others, whose two times do not compare.
         """
         clock = self.chip.get("clock_mhz")

@@ -6,7 +6,27 @@ from gpuprof.correlate.advice import advice_rules as advice
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, Head
 from gpuprof.report.render import VERSION
+from gpuprof.report.tasks.program_time import GAPS
 from gpuprof.report.triage.kernel_rules import RULES
+
+PROGRAM = """\
+Where a run has one clock for host and GPU, pages show the time of the whole program: that from
+its first call to the last end. The head says that the times of copies and of the host are
+estimates, and names the table of the host that they come from. Older recordings, and a choice of
+launches, have none of this.
+
+* The summary begins with the shares of the time in which kernels, copies, fills and functions of
+  the host were under way, and in which the GPU was idle. CSV has them as facts of no kernel,
+  `program.NAME`; JSON has the entry `program` in the document of each page.
+* The page `api` has a row for each engine (a copy engine for each direction, the memory of the
+  device for copies within it and fills, the host for functions that a stream waits for) with its
+  bytes and GB/s, and one for each cause of gaps. A gap is a time without a kernel. JSON has `gaps`.
+* The page `timeline` shows calls as long as the host took for them, with what they asked of the GPU
+  below them: of the launch of a graph its nodes. Further lines are the engines, in tenths of the
+  time, and what no kernel ran for. CSV has columns of engine, bytes and GB/s; JSON `operations` and
+  `gaps`.
+
+A request has arrived when its call ended, or began to wait."""
 
 CLOSING = f"""\
 ## Formats
@@ -72,8 +92,13 @@ def _page() -> Iterator[str]:
     yield "metric or a finding is. A page that is too narrow for all of its columns says below which it left"
     yield "out."
     yield from _heads("column", COLUMNS)
-    yield "\nThe summary has facts of each kernel:"
+    yield "\nThe summary has facts of a program, and of each kernel:"
     yield from _heads("fact", FACTS)
+    yield "\n## The time of a program\n"
+    yield PROGRAM
+    yield "\n| no kernel ran, for | meaning |\n|---|---|"
+    yield from (f"| {cause} | {text} |" for cause, text in GAPS.items())
+    yield "\nOf two that hold the first counts. In all but the first two the GPU is idle."
     yield "\n## Findings\n"
     yield "The summary ends in what to look at first. Thresholds are those of Nsight Compute's rules where it"
     yield "has one."

@@ -65,7 +65,7 @@ def called(database: sqlite3.Connection) -> set[str]:
 
 
 def words_of_host(database: sqlite3.Connection, meta: dict[str, str]) -> tuple[str, ...]:
-    """What is said of times that come from a table of the host."""
+    """The sentence about times that come from a table of the host."""
     if clock_in(database) is None:
         return ()
     named = f" {meta[HOST]}" if HOST in meta else ""

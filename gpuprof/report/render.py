@@ -16,7 +16,7 @@ from gpuprof.report.model import ChipFacts, Header, Kernel, Launch, Report
 from gpuprof.report.number_text import rounded
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.pages.peaks import limit_object, throughput_object
-from gpuprof.report.tasks.program_time import program_object
+from gpuprof.report.pages.program_object import program_object
 from gpuprof.report.terminal.report_header import header_lines
 from gpuprof.report.terminal.styles import Look
 from gpuprof.report.totals import totals

@@ -136,7 +136,7 @@ def test_databases_with_wrong_operations(tmp_path, change, what):
 
 
 def test_copies_take_part_in_what_is_looked_for(tmp_path):
-    """Chains have them with their times. One that waits for a launch could run beside it, but for what its own engine
+    """Chains have them with their times. One that waits for a launch could run with it, but for what its own engine
     does.
     """
     with closing(ensure_database(write_program(tmp_path / "p.gprec"))) as db:

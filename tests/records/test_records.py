@@ -68,7 +68,7 @@ def test_whole(saxpy):
 def test_bytes_of_a_file_by_hand(tmp_path):
     """The format as docs/gprec.md states it, taken apart without our reader."""
     data = write_saxpy(tmp_path / "a.gprec", record="compact").read_bytes()
-    assert data[:16] == b"GPREC\x1a\r\n" + struct.pack("<II", 10, 0)
+    assert data[:16] == b"GPREC\x1a\r\n" + struct.pack("<II", 11, 0)
     position, chunks = 16, []
     while position < len(data):
         type_, nbytes, crc = struct.unpack_from("<4sII", data, position)

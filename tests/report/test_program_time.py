@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 def page(folder, name: str, width: int, file: str = "p.gprec") -> str:
-    """What is below the head."""
+    """The lines below the head."""
     code, out, error = gpuprof(folder, "report", file, "--page", name, "--width", str(width))
     assert (code, error) == (0, "")
     return out.partition(COMPLETE)[2]
@@ -44,7 +44,8 @@ def document(folder, name: str, file: str = "p.gprec") -> dict:
 SUMMARY = """\
 # the program
 # took       52 us, 52,000 cycles at 1000 MHz
-# worked     kernels 25.0%, copies 16.2% (0.0% beside kernels), fills 1.0%, host functions 6.5%
+# worked     kernels 25.0%, copies 16.2% (0.0% together with kernels), fills 1.0%
+#            host functions 6.5%
 # idle       58.5%, nothing asked 34.6%, for the host 11.5%, for a function of the host 6.5%
 #            for another stream 3.5%, for the start of a request 2.3%
 # moved      copy engine in 100 KB at 25 GB/s, copy engine out 50 KB at 12.8 GB/s
@@ -65,7 +66,7 @@ Kernel Name,Fact,Value
 ,program.share.copies,0.161538
 ,program.share.fills,0.009615
 ,program.share.host functions,0.065385
-,program.share.copies beside kernels,0.0
+,program.share.copies with kernels,0.0
 ,program.share.idle,0.584615
 ,program.idle.a function of the host,0.065385
 ,program.idle.the host,0.115385
@@ -240,7 +241,7 @@ PROGRAM = {
     "begin_cycle": 0,
     "end_cycle": 52000,
     "shares": {"kernels": 0.25, "copies": 0.161538, "fills": 0.009615, "host functions": 0.065385},
-    "copies_beside_kernels": 0.0,
+    "copies_with_kernels": 0.0,
     "idle": 0.584615,
     "idle_for": {
         "a function of the host": 0.065385,
@@ -330,7 +331,7 @@ def test_a_choice_of_launches_is_not_the_program(folder):
 
 
 def works(*rows) -> Works:
-    """Of (kind, start, end, request, whether it waits for another stream)."""
+    """Rows of kind, start, end, request, and whether it waits for another stream."""
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Works(*columns[:4], columns[4].astype(bool), tuple("abcdef"[: len(rows)]))
 
@@ -338,7 +339,7 @@ def works(*rows) -> Works:
 @pytest.mark.parametrize(
     "rows, expected",
     [
-        # the request came late, and then took its time to start; a kernel beside a copy is no gap
+        # the request came late, and then took its time to start; a copy during a kernel is no gap
         (
             [(0, 0, 10, -1, 0), (0, 20, 40, 16, 0), (1, 30, 50, 2, 0)],
             [(10, 16, "the host", "b"), (16, 20, "the start of a request", "b"), (40, 50, "a copy", ""),

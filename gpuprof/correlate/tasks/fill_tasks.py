@@ -85,7 +85,7 @@ def _timed(
 
 
 def put_calls(times: Spans, tasks: Tasks, calls: np.ndarray, clock_mhz: float) -> None:
-    """A call is as long as the host took for it, not as what it asked for; a task that has calls for parts holds
+    """A call is as long as the host took for it, not as what it requested; a task that has calls for parts holds
     these, too.
     """
     places = tasks.places(calls["task"].astype(np.int64))

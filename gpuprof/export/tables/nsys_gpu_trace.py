@@ -13,7 +13,6 @@ from gpuprof.export.tables.nsys_rows import (
     FILL,
     MEGABYTE,
     NO_KERNELS,
-    UNKNOWN,
     Kernel,
     Work,
     device_of,
@@ -21,6 +20,7 @@ from gpuprof.export.tables.nsys_rows import (
     read_works,
     write_rows,
 )
+from gpuprof.report.tasks.program_time import UNKNOWN
 
 HEADINGS = (
     *("Start (ns)", "Duration (ns)", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Reg/Trd"),

@@ -1,4 +1,4 @@
-"""What the reports of `nsys stats` are made of: kernels, operations and calls, in nanoseconds of one clock.
+"""Kernels, operations and calls for the reports of `nsys stats`, in nanoseconds of one clock.
 
 The columns are those of Nsight Systems 2025.6 and 2026.1 with `--format csv`: names, order, units and digits. Their
 meanings are in its Post-Collection Analysis Guide.
@@ -46,7 +46,7 @@ COPIES = {
 
 
 class Kernel(NamedTuple):
-    """A launch that has ended. Times in ns; `call`: the task of the call that asked for it, UNKNOWN for none."""
+    """A launch that has ended. Times in ns; `call`: the task of the call that requested it, UNKNOWN for none."""
 
     name: str
     stream: int

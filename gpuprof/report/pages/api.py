@@ -135,7 +135,7 @@ def waits_of(program: ProgramTime) -> list[Waits]:
 
 
 def of_program(program: ProgramTime, look: Look) -> Iterator[Text]:
-    """What the engines did, and what the GPU waited for while no kernel ran."""
+    """Tables of the engines, and of what the GPU waited for while no kernel ran."""
     unit, clock = "ns" if look.plain else "us", program.clock_mhz
 
     def time(cycles: int) -> Text:

@@ -16,6 +16,7 @@ from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Ro
 from gpuprof.report.number_text import count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
+from gpuprof.report.pages.program_object import program_object
 from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.tasks.program_time import (
     COPIES,
@@ -25,7 +26,6 @@ from gpuprof.report.tasks.program_time import (
     NOTHING,
     Engine,
     ProgramTime,
-    program_object,
 )
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
@@ -79,7 +79,7 @@ def program_facts(program: ProgramTime) -> Iterator[tuple[str, Sequence[Text | s
 
 
 def idle_facts(program: ProgramTime) -> Iterator[str]:
-    """What the GPU waited for, most cycles first."""
+    """Its causes, most cycles first."""
     for cause in sorted(IDLE, key=lambda cause: -program.waited(cause)):
         if cycles := program.waited(cause):
             words = cause if cause in (NOTHING, NOT_KNOWN) else f"for {cause}"
@@ -88,7 +88,7 @@ def idle_facts(program: ProgramTime) -> Iterator[str]:
 
 def work_facts(program: ProgramTime) -> Iterator[str]:
     for name, cycles in program.works.items():
-        beside = f" ({percent(program.beside, program.cycles)} beside kernels)" if name == COPIES else ""
+        beside = f" ({percent(program.overlap, program.cycles)} together with kernels)" if name == COPIES else ""
         if cycles or name == KERNELS:
             yield f"{name} {percent(cycles, program.cycles)}{beside}"
 
@@ -305,7 +305,7 @@ def program_rows(program: ProgramTime) -> Iterator[tuple[str, object]]:
     told = program_object(program)
     yield from (("host", told["host"]), ("cycles", program.cycles))
     yield from ((f"share.{name}", share) for name, share in told["shares"].items())
-    yield from (("share.copies beside kernels", told["copies_beside_kernels"]), ("share.idle", told["idle"]))
+    yield from (("share.copies with kernels", told["copies_with_kernels"]), ("share.idle", told["idle"]))
     yield from ((f"idle.{cause}", share) for cause, share in told["idle_for"].items())
     for engine in told["engines"]:
         yield from ((f"{engine['engine']}.{name}", value) for name, value in engine.items() if name != "engine")

@@ -207,7 +207,7 @@ def objects(kernel: Kernel, report: Report, request: Request) -> dict:
 
 
 def document(report: Report, request: Request) -> dict:
-    """What the engines did, and what no kernel ran for."""
+    """Operations of the engines, and gaps without a kernel."""
     if not report.program:
         return {}
     operations = sorted(

@@ -1,8 +1,8 @@
-"""Where the time of a program goes: kernels, copies, fills, functions of the host, and what the GPU waits for.
+"""Shares of a program's time: kernels, copies, fills, functions of the host, and what the GPU waits for.
 
     tables of tasks, calls and operations ─ works ─> what ran when ─ stretches, in which nothing changes ─> shares, gaps
 
-Only for a database whose host and GPU have one clock (`correlate.tasks.host_clock`). Times are GPU cycles from power-on.
+Only for a database whose host and GPU have one clock (`correlate.tasks.host_clock`). Times are GPU cycles.
 """
 
 import sqlite3
@@ -22,7 +22,6 @@ from gpuprof.relate.task_kinds import (
     FILL as FILL_TASK,
     TASKS,
 )
-from gpuprof.report.number_text import rounded
 from gpuprof.tables.engines import ENGINE_HOST, ENGINES
 
 KERNELS, COPIES, FILLS, HOST_FUNCTIONS = WORKS = ("kernels", "copies", "fills", "host functions")
@@ -46,7 +45,7 @@ ORDERS = ("event", "default stream")  # constraints between streams
 
 
 class Operation(NamedTuple):
-    """A copy, fill or host function. `call`: the task of the call that asked for it; UNKNOWN for none."""
+    """A copy, fill or host function. `call`: the task of the call that requested it; UNKNOWN for none."""
 
     task: int
     name: str
@@ -70,7 +69,9 @@ class Operation(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """What an engine did. `busy`: cycles; `pinned_nbytes`: of its bytes, those of page-locked memory of the host."""
+    """The operations of an engine. `busy`: cycles; `pinned_nbytes`: of its bytes, those of page-locked memory of the
+    host.
+    """
 
     name: str
     operations: tuple[Operation, ...]  # by their starts
@@ -106,8 +107,8 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class ProgramTime:
-    """`works`: cycles by WORKS in which there is such a work, however many; `beside`: of those of copies, cycles with a
-    kernel.
+    """`works`: cycles by WORKS in which there is such a work, however many; `overlap`: of those of copies, cycles in
+    which a kernel runs, too.
     """
 
     clock_mhz: float
@@ -115,7 +116,7 @@ class ProgramTime:
     begin: int
     end: int
     works: dict[str, int]
-    beside: int
+    overlap: int
     engines: tuple[Engine, ...]  # without those that did nothing
     gaps: tuple[Gap, ...]  # in the order of time
 
@@ -134,7 +135,7 @@ class ProgramTime:
 
 
 class Works(NamedTuple):
-    """What the GPU does, by start, int64 (n,): kind, a place in WORKS; cycles; `request`, the cycle in which the
+    """All work of the GPU, by start, int64 (n,): kind, a place in WORKS; cycles; `request`, the cycle in which the
     request had arrived, UNKNOWN without a call; `is_ordered`: it waits for another stream.
     """
 
@@ -280,7 +281,7 @@ def gaps(works: Works, edges: np.ndarray, kinds: np.ndarray) -> Iterator[Gap]:
 
 
 def _cause(works: Works, after: int, cycle: int) -> str:
-    """What the next work waits for at a cycle in which the GPU does nothing."""
+    """Why the next work has not started at a cycle in which the GPU does nothing."""
     if after == len(works.names):
         return NOTHING
     request = int(works.request[after])
@@ -303,30 +304,3 @@ def joined(found: Iterator[Gap]) -> Iterator[Gap]:
         open_ = gap
     if open_:
         yield open_
-
-
-def program_object(program: ProgramTime) -> dict:
-    """The time of a program as JSON has it: cycles, and shares of the whole from 0 to 1."""
-    whole = program.cycles or 1
-    return {
-        "host": program.host,
-        "is_estimate": True,
-        "begin_cycle": program.begin,
-        "end_cycle": program.end,
-        "shares": {name: rounded(cycles / whole) for name, cycles in program.works.items()},
-        "copies_beside_kernels": rounded(program.beside / whole),
-        "idle": rounded(program.idle / whole),
-        "idle_for": {cause: rounded(program.waited(cause) / whole) for cause in IDLE if program.waited(cause)},
-        "engines": [engine_object(engine, program.clock_mhz) for engine in program.engines],
-    }
-
-
-def engine_object(engine: Engine, clock_mhz: float) -> dict:
-    return {
-        "engine": engine.name,
-        "operations": len(engine.operations),
-        "busy_cycles": engine.busy,
-        "nbytes": engine.nbytes,
-        "pinned_nbytes": engine.pinned_nbytes,
-        "gbytes_per_s": rounded(engine.gbytes_per_s(clock_mhz)),
-    }
