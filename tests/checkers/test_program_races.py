@@ -44,6 +44,11 @@ CASES = {
     "fill": ("cudaMemsetAsync(x, 0, 256, a); get(b);", True),
     "fill_of_the_default_stream": ("cudaMemset(x, 0, 256); get(n);", True),
     "copy_from_the_host": ("cudaMemcpy(x, host, 256, cudaMemcpyHostToDevice); get(n);", False),
+    "copy_from_pinned_memory": ("cudaMemcpy(x, pinned, 256, cudaMemcpyHostToDevice); get(n);", False),
+    "copy_from_pinned_does_not_wait": (
+        "cudaMemcpyAsync(x, pinned, 256, cudaMemcpyHostToDevice, 0); get(n);",
+        True,
+    ),
     "copy_within": ("cudaMemcpy(x, y + 64, 256, cudaMemcpyDeviceToDevice); get(n);", True),
     "free": ("put(a); int *z; cudaMalloc(&z, 4); cudaFree(z); get(b);", False),
     "freed_behind_its_use": (f"{TAKE} put(a); cudaFreeAsync(x, a); {GIVE}", False),

@@ -182,8 +182,10 @@ class Stream:
     def within(self) -> None:
         (source, _), (target, _) = self.part(), self.part()
         n = min(len(source), len(target))
-        self.gpu.submit(cmd.CopyWithin(target.address, source.address, n, self.rng.choice((0, 1, 2))))
-        self.noted.append((bytes_of(source, 0, n), bytes_of(target, 0, n)))
+        direction = self.rng.choice(("within", "within", "in", "out"))  # of the host's side nothing is noted
+        self.gpu.submit(cmd.CopyWithin(target.address, source.address, n, self.rng.choice((0, 1, 2)), direction))
+        reads = bytes_of(source, 0, n) if direction != "in" else set()
+        self.noted.append((reads, bytes_of(target, 0, n) if direction != "out" else set()))
 
     def fill(self) -> None:
         array, addresses = self.part()
