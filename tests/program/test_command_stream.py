@@ -7,6 +7,8 @@ from gpuprof.run import program_run
 from gpuprof.run.program_run import run_program
 from gpuprof.run.run_settings import Settings
 from tests.program.hosts import WHY_NOT
+from tests.program.test_profiles import table
+from tests.program.test_runs import gpuprof
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
 
@@ -263,3 +265,30 @@ def test_what_a_program_asks(name, tmp_path, monkeypatch):
     assert run_program([tmp_path / "program.cu"], [], Settings(is_timed=False)) == 0
     lines = [line.replace(f"{tmp_path}/", "") for line in told.lines]
     assert lines == [line.strip() for line in expected.strip().splitlines()]
+
+
+COPIES = [
+    ("stream 1", "copy to device", "copy to device cudaMalloc 2"),
+    ("stream 1", "copy to host", "copy to host cudaMalloc 2"),
+    ("stream 1", "copy within host", "copy within host cudaHostAlloc 1"),
+    ("default stream", "copy to device", "copy to device cudaMalloc 2"),
+    ("stream 1", "copy to device", "copy to device cudaMalloc 2"),
+    ("stream 1", "copy to device", "copy to device cudaMalloc 2"),
+    ("default stream", "copy to host", "copy to host cudaMalloc 2"),
+]
+
+
+@pytest.mark.parametrize("flags", [(), ("--save-stream",)], ids=["plain", "saved"])
+def test_what_reports_call_the_copies(tmp_path, flags):
+    """The same with a stream that is saved, and of its replay."""
+    (tmp_path / "program.cu").write_text(HEAD + PIPELINE)
+    done = gpuprof("collect", "program.cu", *flags, "-o", "program.gprec", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    if flags:
+        assert gpuprof("replay", "program.gprec", "-o", "again.gprec", folder=tmp_path).returncode == 0
+    for recording in ("program.gprec", *["again.gprec"] * len(flags)):
+        tasks = table(tmp_path, "report", recording, "--page", "tasks")
+        assert [(row["Row"], row["Kind"], row["Name"]) for row in tasks if row["Kind"].startswith("copy")] == COPIES
+        calls = table(tmp_path, "report", recording, "--page", "api")
+        directions = [row["direction"] for row in calls if row["direction"]]
+        assert directions == [kind for _, kind, _ in COPIES]
