@@ -59,7 +59,7 @@ CALLS = (
     Call("free_later", ("address", "stream"), cost=BY_COMMANDS),  # once what was asked of the stream is done
     Call("reserve", ("nbytes", "alignment"), ("address",), cost="other"),  # addresses without memory
     Call("unreserve", ("address",), cost="other"),
-    Call("map", ("address", "nbytes"), cost="other"),
+    Call("map", ("address", "nbytes"), cost=BY_COMMANDS),
     Call("unmap", ("address", "nbytes"), cost=BY_COMMANDS),
     Call("copy_in", ("address", "stream"), payload="bytes", cost=BY_COMMANDS),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1, cost=BY_COMMANDS),

@@ -228,7 +228,7 @@ class Session:
     # Memory is as the commands before leave it, whatever the time of each is.
 
     def _allocate(self, command: cmd.Allocate) -> Allocation:
-        self.timeline.call("allocate")
+        self.timeline.call("allocate_later" if command.is_later else "allocate")
         return self.memory.allocate(command.nbytes, command.name, command.is_undefined)
 
     def _map(self, command: cmd.Map) -> None:
