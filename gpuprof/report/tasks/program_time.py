@@ -16,6 +16,7 @@ from gpuprof.correlate.tasks.host_clock import clock_in, cycles_of, ns_of
 from gpuprof.correlate.tasks.task_queries import Tasks, read_tasks
 from gpuprof.relate.task_kinds import (
     CALL,
+    COPY_HOST,
     COPY_IN,
     COPY_OUT,
     COPY_WITHIN,
@@ -213,7 +214,7 @@ def work_of(operation: Operation) -> str:
     """One of WORKS."""
     if operation.kind == TASKS[FILL_TASK]:
         return FILLS
-    is_copy = operation.kind in (TASKS[kind] for kind in (COPY_IN, COPY_OUT, COPY_WITHIN))
+    is_copy = operation.kind in (TASKS[kind] for kind in (COPY_IN, COPY_OUT, COPY_WITHIN, COPY_HOST))
     return COPIES if is_copy or operation.engine != ENGINES[ENGINE_HOST] else HOST_FUNCTIONS
 
 
