@@ -9,6 +9,7 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.relate import task_kinds as kinds
 from gpuprof.relate.task_kinds import IS_NODE, IS_PINNED, NONE
 from gpuprof.run.observers.launch_rows import ledger_rows
+from gpuprof.tables import engines
 from gpuprof.tables.launch import LEDGER
 from gpuprof.tables.tasks import CALLS, CONSTRAINTS, OPERATIONS, TASKS
 from tests.support.recordings import CHIP, META, launch_fields, ledger, saxpy_program, timing
@@ -48,11 +49,11 @@ PROGRAM_CALLS = (
 )
 # task, engine, flags, stream, start, end, bytes
 PROGRAM_OPERATIONS = (
-    (2, kinds.ENGINE_IN, IS_PINNED, 1, 6_000, 10_000, 100_000),
-    (4, kinds.ENGINE_MEMORY, 0, 0, 10_000, 10_500, 4_096),
-    (9, kinds.ENGINE_MEMORY, IS_NODE, 0, 24_500, 25_000, 400_000),
-    (12, kinds.ENGINE_HOST, 0, 0, 26_600, 30_000, 0),
-    (14, kinds.ENGINE_OUT, 0, 0, 30_100, 34_000, 50_000),
+    (2, engines.ENGINE_IN, IS_PINNED, 1, 6_000, 10_000, 100_000),
+    (4, engines.ENGINE_MEMORY, 0, 0, 10_000, 10_500, 4_096),
+    (9, engines.ENGINE_MEMORY, IS_NODE, 0, 24_500, 25_000, 400_000),
+    (12, engines.ENGINE_HOST, 0, 0, 26_600, 30_000, 0),
+    (14, engines.ENGINE_OUT, 0, 0, 30_100, 34_000, 50_000),
 )
 PROGRAM_LAUNCHES = ((1, 10_200, 20_200), (0, 22_000, 24_000), (0, 25_500, 26_500))  # stream, start, end
 PROGRAM_CONSTRAINTS = ((kinds.STREAM, 2, 6), (kinds.EVENT, 6, 8), (kinds.STREAM, 8, 9), (kinds.STREAM, 9, 10))
