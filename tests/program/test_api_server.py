@@ -42,7 +42,7 @@ class Program:
     def __init__(self, folder, arena, reports_writes=False):
         (folder / "k.ptx").write_text(PTX)
         self.told, self.commands, self.arena = [], [], arena
-        device = open_device(Settings(is_timed=False), memory=arena.memory)
+        device = open_device(Settings(is_timed=False, has_host=True), memory=arena.memory)
         carry_out = device.executor.submit
 
         def submit(command):

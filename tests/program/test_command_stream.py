@@ -203,7 +203,7 @@ PROGRAMS = {
         HostFunction stream 1
         Wait event -1, stream -1, of -2
         HostFunction stream 1
-        HostTime ns 1023500
+        HostTime
         HostCall kind symbol_copy, n 1
         CopyIn constants of program.cu, 4 bytes, stream 0
         HostCall kind other, n 1
@@ -243,7 +243,7 @@ class Told:
                 words += ["pinned" * getattr(command, "is_pinned", False)]
             case cmd.Launch():
                 words = [command.name, f"stream {command.stream}"]
-            case cmd.Load():
+            case cmd.Load() | cmd.HostTime():  # what its time is, the costs of calls say
                 words = []
             case _:
                 words = [f"{field} {value}" for field, value in vars(command).items()]
