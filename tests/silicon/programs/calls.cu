@@ -1,0 +1,148 @@
+// calls WAY N: what calls cost besides kernels. WAY: streams (how much later a kernel ends whose stream waits for N
+// others, each after a kernel), host_function (how much later the next kernel ends behind a function of the host),
+// free (malloc, launch, free of an empty kernel, by the host's clock, the mean of N), graph_launch (the call that
+// launches a graph of N empty kernels again), wait (a launch and a wait, less the kernel of N cycles alone),
+// update (the time of a launch of a kernel of N cycles by the host's clock, with a wait), update_graph (the same as a
+// graph of one node whose parameters are set anew).
+#include "figure.h"
+
+__global__ void nothing() {}
+
+static void host_function(void *) {}
+
+// N streams, each with a kernel, which the first one waits for, and which wait for the first one.
+static double streams_us(int n, bool is_joined)
+{
+    cudaStream_t streams[16];
+    cudaEvent_t done[16];
+    for (int i = 0; i < n; i++) {
+        CHECK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
+        CHECK(cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming));
+    }
+    Events events;
+    for (int i = 0; i < n; i++)
+        spin<<<1, 1, 0, streams[i]>>>(200000);
+    events.begin(streams[0]);
+    if (is_joined) {
+        for (int i = 1; i < n; i++) {
+            CHECK(cudaEventRecord(done[i], streams[i]));
+            CHECK(cudaStreamWaitEvent(streams[0], done[i], 0));
+        }
+        CHECK(cudaEventRecord(done[0], streams[0]));
+        for (int i = 1; i < n; i++)
+            CHECK(cudaStreamWaitEvent(streams[i], done[0], 0));
+    }
+    nothing<<<1, 32, 0, streams[is_joined ? n - 1 : 0]>>>();
+    if (is_joined) {
+        CHECK(cudaEventRecord(events.to, streams[n - 1]));
+        CHECK(cudaDeviceSynchronize());
+        float ms;
+        CHECK(cudaEventElapsedTime(&ms, events.from, events.to));
+        return ms * 1e3;
+    }
+    return events.end_us(streams[0]);
+}
+
+static double host_function_us(bool has_function)
+{
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    Events events;
+    spin<<<1, 1, 0, stream>>>(200000);
+    events.begin(stream);
+    if (has_function)
+        CHECK(cudaLaunchHostFunc(stream, host_function, nullptr));
+    nothing<<<1, 32, 0, stream>>>();
+    return events.end_us(stream);
+}
+
+static double free_us(int n)
+{
+    double begun = now_us();
+    for (int i = 0; i < n; i++) {
+        void *memory;
+        CHECK(cudaMalloc(&memory, 1 << 20));
+        nothing<<<1, 32>>>();
+        CHECK(cudaFree(memory));
+    }
+    return (now_us() - begun) / n;
+}
+
+static cudaGraphExec_t chain(cudaStream_t stream, int n, long long cycles)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < n; i++) {
+        if (cycles)
+            spin<<<1, 1, 0, stream>>>(cycles);
+        else
+            nothing<<<1, 32, 0, stream>>>();
+    }
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&ready, graph, nullptr, nullptr, 0));
+    CHECK(cudaGraphLaunch(ready, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    return ready;
+}
+
+static double graph_launch_us(int n)
+{
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    cudaGraphExec_t ready = chain(stream, n, 0);
+    double begun = now_us();
+    CHECK(cudaGraphLaunch(ready, stream));
+    double took = now_us() - begun;
+    CHECK(cudaStreamSynchronize(stream));
+    return took;
+}
+
+static double waited_us(long long cycles, bool is_graph)
+{
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    cudaGraphExec_t ready = chain(stream, 1, cycles);
+    double begun = now_us();
+    if (is_graph)
+        CHECK(cudaGraphLaunch(ready, stream));
+    else
+        spin<<<1, 1, 0, stream>>>(cycles);
+    CHECK(cudaStreamSynchronize(stream));
+    return now_us() - begun;
+}
+
+// A kernel by itself: the period of launches that are longer than the host's calls.
+static double alone_us(long long cycles)
+{
+    Events events;
+    events.begin();
+    for (int i = 0; i < 4; i++)
+        spin<<<1, 1>>>(cycles);
+    double few = events.end_us();
+    events.begin();
+    for (int i = 0; i < 8; i++)
+        spin<<<1, 1>>>(cycles);
+    return (events.end_us() - few) / 4;
+}
+
+int main(int, char **argv)
+{
+    const char *way = argv[1];
+    int n = std::atoi(argv[2]);
+    nothing<<<1, 32>>>();
+    CHECK(cudaDeviceSynchronize());
+    if (is(way, "streams"))
+        return figure(streams_us(n, true) - streams_us(n, false));
+    if (is(way, "host_function"))
+        return figure(host_function_us(true) - host_function_us(false));
+    if (is(way, "free"))
+        return figure(free_us(n));
+    if (is(way, "graph_launch"))
+        return figure(graph_launch_us(n));
+    if (is(way, "launch"))
+        return figure(waited_us(n, false));
+    if (is(way, "graph"))
+        return figure(waited_us(n, true));
+    return is(way, "wait") ? figure(waited_us(n, false) - alone_us(n)) : unknown(way);
+}
