@@ -1,16 +1,17 @@
-// calls WAY N: what calls cost besides kernels. WAY: streams (how much later a kernel ends whose stream waits for N
-// others, each after a kernel), host_function (how much later the next kernel ends behind a function of the host),
-// free (malloc, launch, free of an empty kernel, by the host's clock, the mean of N), graph_launch (the call that
-// launches a graph of N empty kernels again), wait (a launch and a wait, less the kernel of N cycles alone),
-// update (the time of a launch of a kernel of N cycles by the host's clock, with a wait), update_graph (the same as a
-// graph of one node whose parameters are set anew).
+// calls WAY N: what calls cost besides kernels. By events: streams (how much later a kernel ends whose stream waits for
+// N - 1 others), host_function (how much later the next kernel ends behind a function of the host). By the host's clock:
+// free (malloc, launch of an empty kernel, free; the mean of N), graph_launch (the call that launches a graph of N empty
+// kernels again), launch and graph (the launch of a kernel of N cycles and a wait; a graph of this one node and a wait),
+// wait (as launch, less the kernel alone).
 #include "figure.h"
 
 __global__ void nothing() {}
 
+constexpr long long AHEAD = 100000; // cycles
+
 static void host_function(void *) {}
 
-// N streams, each with a kernel, which the first one waits for, and which wait for the first one.
+// N streams, of which the last one has a kernel that takes its time; the first one waits for all others.
 static double streams_us(int n, bool is_joined)
 {
     cudaStream_t streams[16];
@@ -19,28 +20,16 @@ static double streams_us(int n, bool is_joined)
         CHECK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
         CHECK(cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming));
     }
+    int last = is_joined ? 0 : n - 1;
     Events events;
-    for (int i = 0; i < n; i++)
-        spin<<<1, 1, 0, streams[i]>>>(200000);
-    events.begin(streams[0]);
-    if (is_joined) {
-        for (int i = 1; i < n; i++) {
-            CHECK(cudaEventRecord(done[i], streams[i]));
-            CHECK(cudaStreamWaitEvent(streams[0], done[i], 0));
-        }
-        CHECK(cudaEventRecord(done[0], streams[0]));
-        for (int i = 1; i < n; i++)
-            CHECK(cudaStreamWaitEvent(streams[i], done[0], 0));
+    spin<<<1, 1, 0, streams[n - 1]>>>(AHEAD);
+    events.begin(streams[n - 1]);
+    for (int i = 1; is_joined && i < n; i++) {
+        CHECK(cudaEventRecord(done[i], streams[i]));
+        CHECK(cudaStreamWaitEvent(streams[0], done[i], 0));
     }
-    nothing<<<1, 32, 0, streams[is_joined ? n - 1 : 0]>>>();
-    if (is_joined) {
-        CHECK(cudaEventRecord(events.to, streams[n - 1]));
-        CHECK(cudaDeviceSynchronize());
-        float ms;
-        CHECK(cudaEventElapsedTime(&ms, events.from, events.to));
-        return ms * 1e3;
-    }
-    return events.end_us(streams[0]);
+    nothing<<<1, 32, 0, streams[last]>>>();
+    return events.end_us(streams[last]);
 }
 
 static double host_function_us(bool has_function)
@@ -48,7 +37,7 @@ static double host_function_us(bool has_function)
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
     Events events;
-    spin<<<1, 1, 0, stream>>>(200000);
+    spin<<<1, 1, 0, stream>>>(AHEAD);
     events.begin(stream);
     if (has_function)
         CHECK(cudaLaunchHostFunc(stream, host_function, nullptr));

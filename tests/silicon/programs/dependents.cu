@@ -6,7 +6,7 @@
 __device__ unsigned long long global_ns()
 {
     unsigned long long ns;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
     return ns;
 }
 
