@@ -1,0 +1,70 @@
+"""Runs a program of programs/ on the emulated GPU of a row, and reads the figure that it prints."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from gpuprof.chips import Chip, altered, load_chip
+from gpuprof.errors import GpuprofError
+from gpuprof.hosts import Host, load_host
+from gpuprof.run.program_run import run_program
+from gpuprof.run.run_settings import Settings
+from tests.silicon.cards import FOLDER as CARDS
+from tests.silicon.program_rows import FOLDER, ProgramRow
+
+PROGRAMS = FOLDER / "programs"
+HOSTS = FOLDER / "hosts"
+FIGURE = re.compile(r"^figure: (\S+) us$", re.MULTILINE)
+STDOUT = 1
+
+
+class NoFigure(Exception):
+    """A program ended without its figure; the text is what it printed."""
+
+
+def modelled_us(row: ProgramRow) -> float:
+    """What the program of a row says. Raises NoFigure with the reason where it says nothing."""
+    settings = Settings(chip=chip_of(row), host=host_of(row), is_timed=True)
+    with tempfile.TemporaryFile() as printed:
+        try:
+            with stdout_into(printed):
+                run_program([PROGRAMS / row.program], row.arguments, settings)
+        except GpuprofError as error:
+            raise NoFigure(str(error).splitlines()[0]) from error
+        printed.seek(0)
+        text = printed.read().decode()
+    found = FIGURE.search(text)
+    if found is None:
+        raise NoFigure(text.strip() or "it printed nothing")
+    return float(found[1])
+
+
+def chip_of(row: ProgramRow) -> Chip:
+    chip = load_chip(CARDS / f"{row.card}.toml")
+    if row.clock_mhz is None:
+        return chip
+    return altered(chip, {"clock_mhz": row.clock_mhz}, f"{row.card} at {row.clock_mhz:g} MHz")
+
+
+def host_of(row: ProgramRow) -> Host | None:
+    """None for the card's own."""
+    own = HOSTS / f"{row.host}.toml"
+    return load_host(own if own.is_file() else row.host) if row.host else None
+
+
+@contextmanager
+def stdout_into(file: IO[bytes]) -> Iterator[None]:
+    """What this process and those that it starts print goes into a file."""
+    kept = os.dup(STDOUT)
+    os.dup2(file.fileno(), STDOUT)
+    try:
+        yield
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
+
+
