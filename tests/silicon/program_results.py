@@ -3,13 +3,15 @@
 import csv
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.silicon.program_rows import FOLDER, SETS, Pair, ProgramRow, pairs, rows
 
 PATH = FOLDER / "program_results.csv"
 DIGITS = 5  # stored of a time
+
+Name = TypeVar("Name")
 
 
 class Result(NamedTuple):
@@ -94,7 +96,7 @@ def by_goal(results: Sequence[Result]) -> dict[int, Spread]:
     return _spreads({goal: [each for each in results if goals[each.id] == goal] for goal in (20, 30)})
 
 
-def _spreads[Name](groups: dict[Name, list[Result]]) -> dict[Name, Spread]:
+def _spreads(groups: dict[Name, list[Result]]) -> dict[Name, Spread]:
     return {name: found for name, members in groups.items() if (found := spread(members))}
 
 
