@@ -1,4 +1,4 @@
-"""What the rows of whole programs gave (program_results.csv), how far they are off, and which pairs are in order."""
+"""The times of the rows of whole programs (program_results.csv), how far they are off, and which pairs are in order."""
 
 import csv
 import statistics
@@ -29,7 +29,7 @@ class Result(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Of some rows that ran and have a goal: how many, their mean error as a part, the goal's mean."""
+    """Some rows that have a goal: how many, their mean error as a part, the mean of their goals."""
 
     rows: int
     error: float
@@ -64,10 +64,10 @@ def store(results: Iterable[Result]) -> None:
             out.writerow((result.model_version, result.id, *numbers, result.reason))
 
 
-def merged(anew: Sequence[Result]) -> list[Result]:
-    """The stored results, with those measured anew in their place, in the order of the rows."""
+def merged(again: Sequence[Result]) -> list[Result]:
+    """The stored results, with those that were measured again in their place, in the order of the rows."""
     known = {result.id: result for result in (stored() if PATH.is_file() else ())}
-    known |= {result.id: result for result in anew}
+    known |= {result.id: result for result in again}
     return [known[row.id] for row in rows() if row.id in known]
 
 
@@ -103,9 +103,7 @@ def _spreads(groups: dict[Name, list[Result]]) -> dict[Name, Spread]:
 def in_order(results: Iterable[Result]) -> dict[Pair, bool]:
     """The pairs of which both rows ran: whether the one that is faster as published is so here."""
     us = {result.id: result.model_us for result in results if result.model_us is not None}
-    return {
-        pair: us[pair.faster] < us[pair.slower] for pair in pairs() if pair.faster in us and pair.slower in us
-    }
+    return {pair: us[pair.faster] < us[pair.slower] for pair in pairs() if pair.faster in us and pair.slower in us}
 
 
 def summary(results: Sequence[Result]) -> Iterator[str]:

@@ -3,7 +3,7 @@ program_pairs.csv. program_left_out.csv has every other published figure of its 
 
 A row is a program of programs/ with its arguments, on a card of cards/ and a host: a name of gpuprof's, a file of
 hosts/, or none for the card's own. `goal_percent` is how far the mean error of such rows may go: 20 where card, driver
-and link are stated, 30 where one of them is not; rows without a goal (rounded to one digit) count in pairs alone.
+and link are stated, 30 where one of them is not; rows without a goal (rounded to one digit) count in pairs only.
 """
 
 import csv
@@ -42,7 +42,7 @@ class ProgramRow(NamedTuple):
 
     @property
     def published_us(self) -> float:
-        """Of one run here."""
+        """Time of one run here."""
         if self.unit == GBYTES_PER_S:
             return self.work_nbytes / (self.value * 1e3)
         return self.value * US[self.unit] / self.times
@@ -57,9 +57,14 @@ class Pair(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A published figure that no row runs."""
+    """A published figure that no row runs, as it was found."""
 
     row: str
+    card: str
+    what: str
+    value: str
+    unit: str
+    source: str
     reason: str
 
 

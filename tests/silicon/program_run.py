@@ -5,7 +5,6 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO
 
 from gpuprof.chips import Chip, altered, load_chip
@@ -27,7 +26,7 @@ class NoFigure(Exception):
 
 
 def modelled_us(row: ProgramRow) -> float:
-    """What the program of a row says. Raises NoFigure with the reason where it says nothing."""
+    """The figure that the program of a row prints. Raises NoFigure with the reason where it prints none."""
     settings = Settings(chip=chip_of(row), host=host_of(row), is_timed=True)
     with tempfile.TemporaryFile() as printed:
         try:
@@ -58,7 +57,7 @@ def host_of(row: ProgramRow) -> Host | None:
 
 @contextmanager
 def stdout_into(file: IO[bytes]) -> Iterator[None]:
-    """What this process and those that it starts print goes into a file."""
+    """This process, and those that it starts, print into a file."""
     kept = os.dup(STDOUT)
     os.dup2(file.fileno(), STDOUT)
     try:
@@ -66,5 +65,3 @@ def stdout_into(file: IO[bytes]) -> Iterator[None]:
     finally:
         os.dup2(kept, STDOUT)
         os.close(kept)
-
-

@@ -1,4 +1,4 @@
-"""`python -m tests.silicon.program_time`: whole programs that others timed on real cards, beside the model's time.
+"""`python -m tests.silicon.program_time`: whole programs that others timed on real cards, and the model's time.
 
 Prints a line a row (published, ours, their ratio), the mean error of each set, and the order of pairs. With --write the
 results go into program_results.csv.

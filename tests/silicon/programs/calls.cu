@@ -1,8 +1,8 @@
-// calls WAY N: what calls cost besides kernels. By events: streams (how much later a kernel ends whose stream waits for
-// N - 1 others), host_function (how much later the next kernel ends behind a function of the host). By the host's clock:
-// free (malloc, launch of an empty kernel, free; the mean of N), graph_launch (the call that launches a graph of N empty
-// kernels again), launch and graph (the launch of a kernel of N cycles and a wait; a graph of this one node and a wait),
-// wait (as launch, less the kernel alone).
+// calls WAY N: what calls cost besides kernels. By events: streams (how much later a kernel ends whose stream waits
+// for N - 1 others), host_function (how much later the next kernel ends after a function of the host). By the host's
+// clock: free (malloc, launch of an empty kernel, free; the mean of N), graph_launch (the call that launches a graph of
+// N empty kernels again), launch and graph (the launch of a kernel of N cycles and a wait; a graph of this one node and
+// a wait), wait (as launch, less the kernel).
 #include "figure.h"
 
 __global__ void nothing() {}

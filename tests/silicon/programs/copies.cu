@@ -1,8 +1,8 @@
-// copies WAY NBYTES TIMES [CYCLES]: the time of one of so many copies. By events, on a stream that is busy when the host
-// asks for them: in, out (page-locked), in_pageable, out_pageable, both (page-locked, in while others go out), within,
-// node (within, as a node of a graph), fill. By events around a kernel: read (of mapped host memory), write (to it),
-// both_mapped. By the host's clock: call_in, call_out (cudaMemcpy, pageable), behind, behind_pageable (the call of an
-// asynchronous copy out behind a kernel of so many CYCLES).
+// copies WAY NBYTES TIMES [CYCLES]: the time of one of so many copies. By events, on a stream that is busy when the
+// host asks for them: in, out (page-locked), in_pageable, out_pageable, both (page-locked, in while others go out),
+// within, node (within, as a node of a graph), fill. By events around a kernel: read (mapped host memory), write (to
+// it), both_mapped. By the host's clock: call_in, call_out (cudaMemcpy, pageable), behind, behind_pageable (the call of
+// an asynchronous copy out after a kernel of so many CYCLES).
 #include "figure.h"
 
 __global__ void move(float4 *to, const float4 *from, size_t n)
