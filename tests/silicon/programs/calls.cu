@@ -1,13 +1,11 @@
 // calls WAY N: what calls cost besides kernels. By events: streams (how much later a kernel ends whose stream waits
 // for N - 1 others), host_function (how much later the next kernel ends after a function of the host). By the host's
 // clock: free (malloc, launch of an empty kernel, free; the mean of N), graph_launch (the call that launches a graph of
-// N empty kernels again), launch and graph (the launch of a kernel of N cycles and a wait; a graph of this one node and
+// N empty kernels again), launch and graph (the launch of a kernel of N us, and a wait; a graph of this one node and
 // a wait), wait (as launch, less the kernel).
 #include "figure.h"
 
 __global__ void nothing() {}
-
-constexpr long long AHEAD = 100000; // cycles
 
 static void host_function(void *) {}
 
@@ -22,7 +20,7 @@ static double streams_us(int n, bool is_joined)
     }
     int last = is_joined ? 0 : n - 1;
     Events events;
-    spin<<<1, 1, 0, streams[n - 1]>>>(AHEAD);
+    busy<<<1, 1, 0, streams[n - 1]>>>(AHEAD);
     events.begin(streams[n - 1]);
     for (int i = 1; is_joined && i < n; i++) {
         CHECK(cudaEventRecord(done[i], streams[i]));
@@ -37,7 +35,7 @@ static double host_function_us(bool has_function)
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
     Events events;
-    spin<<<1, 1, 0, stream>>>(AHEAD);
+    busy<<<1, 1, 0, stream>>>(AHEAD);
     events.begin(stream);
     if (has_function)
         CHECK(cudaLaunchHostFunc(stream, host_function, nullptr));
@@ -57,14 +55,14 @@ static double free_us(int n)
     return (now_us() - begun) / n;
 }
 
-static cudaGraphExec_t chain(cudaStream_t stream, int n, long long cycles)
+static cudaGraphExec_t chain(cudaStream_t stream, int n, int us)
 {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     for (int i = 0; i < n; i++) {
-        if (cycles)
-            spin<<<1, 1, 0, stream>>>(cycles);
+        if (us)
+            busy<<<1, 1, 0, stream>>>(us);
         else
             nothing<<<1, 32, 0, stream>>>();
     }
@@ -87,31 +85,31 @@ static double graph_launch_us(int n)
     return took;
 }
 
-static double waited_us(long long cycles, bool is_graph)
+static double waited_us(int us, bool is_graph)
 {
     cudaStream_t stream;
     CHECK(cudaStreamCreate(&stream));
-    cudaGraphExec_t ready = chain(stream, 1, cycles);
+    cudaGraphExec_t ready = chain(stream, 1, us);
     double begun = now_us();
     if (is_graph)
         CHECK(cudaGraphLaunch(ready, stream));
     else
-        spin<<<1, 1, 0, stream>>>(cycles);
+        busy<<<1, 1, 0, stream>>>(us);
     CHECK(cudaStreamSynchronize(stream));
     return now_us() - begun;
 }
 
 // A kernel by itself: the period of launches that are longer than the host's calls.
-static double alone_us(long long cycles)
+static double alone_us(int us)
 {
     Events events;
     events.begin();
     for (int i = 0; i < 4; i++)
-        spin<<<1, 1>>>(cycles);
+        busy<<<1, 1>>>(us);
     double few = events.end_us();
     events.begin();
     for (int i = 0; i < 8; i++)
-        spin<<<1, 1>>>(cycles);
+        busy<<<1, 1>>>(us);
     return (events.end_us() - few) / 4;
 }
 

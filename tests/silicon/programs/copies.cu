@@ -1,8 +1,8 @@
-// copies WAY NBYTES TIMES [CYCLES]: the time of one of so many copies. By events, on a stream that is busy when the
+// copies WAY NBYTES TIMES [US]: the time of one of so many copies. By events, on a stream that is busy when the
 // host asks for them: in, out (page-locked), in_pageable, out_pageable, both (page-locked, in while others go out),
 // within, node (within, as a node of a graph), fill. By events around a kernel: read (mapped host memory), write (to
 // it), both_mapped. By the host's clock: call_in, call_out (cudaMemcpy, pageable), behind, behind_pageable (the call of
-// an asynchronous copy out after a kernel of so many CYCLES).
+// an asynchronous copy out after a kernel of so many US).
 #include "figure.h"
 
 __global__ void move(float4 *to, const float4 *from, size_t n)
@@ -20,13 +20,11 @@ __global__ void change(float4 *array, size_t n)
     }
 }
 
-constexpr long long AHEAD = 100000; // cycles
-
 struct Job {
     const char *way;
     size_t nbytes;
     int times;
-    long long cycles;
+    int us;
     char *device, *other, *locked, *back, *pageable;
 };
 
@@ -57,7 +55,7 @@ static void copy(const Job &job, cudaStream_t stream)
 static double on_stream_us(const Job &job)
 {
     Events events;
-    spin<<<1, 1>>>(AHEAD);
+    busy<<<1, 1>>>(AHEAD);
     events.begin();
     for (int i = 0; i < job.times; i++)
         copy(job, 0);
@@ -76,7 +74,7 @@ static double node_us(const Job &job)
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&ready, graph, nullptr, nullptr, 0));
     Events events;
-    spin<<<1, 1, 0, stream>>>(AHEAD);
+    busy<<<1, 1, 0, stream>>>(AHEAD);
     events.begin(stream);
     CHECK(cudaGraphLaunch(ready, stream));
     return events.end_us(stream) / job.times;
@@ -91,7 +89,7 @@ static double both_us(const Job &job)
     CHECK(cudaStreamCreateWithFlags(&out, cudaStreamNonBlocking));
     CHECK(cudaEventCreate(&go));
     Events events;
-    spin<<<1, 1, 0, in>>>(AHEAD);
+    busy<<<1, 1, 0, in>>>(AHEAD);
     CHECK(cudaEventRecord(go, in));
     CHECK(cudaStreamWaitEvent(out, go, 0));
     events.begin(in);
@@ -110,7 +108,7 @@ static double by_kernel_us(const Job &job)
     int sms;
     CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     Events events;
-    spin<<<1, 1>>>(AHEAD);
+    busy<<<1, 1>>>(AHEAD);
     events.begin();
     if (is(job.way, "read"))
         move<<<4 * sms, 512>>>(device, mapped, n);
@@ -134,7 +132,7 @@ static double call_us(const Job &job)
 static double behind_us(const Job &job)
 {
     char *host = is(job.way, "behind") ? job.locked : job.pageable;
-    spin<<<1, 1>>>(job.cycles);
+    busy<<<1, 1>>>(job.us);
     double begun = now_us();
     CHECK(cudaMemcpyAsync(host, job.device, job.nbytes, cudaMemcpyDeviceToHost, 0));
     double took = now_us() - begun;
@@ -156,7 +154,7 @@ static const Way WAYS[] = {
 
 int main(int argc, char **argv)
 {
-    Job job = {argv[1], (size_t)std::atoll(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atoll(argv[4]) : 0};
+    Job job = {argv[1], (size_t)std::atoll(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atoi(argv[4]) : 0};
     CHECK(cudaMalloc(&job.device, job.nbytes));
     CHECK(cudaMalloc(&job.other, job.nbytes));
     CHECK(cudaMallocHost(&job.locked, job.nbytes));
