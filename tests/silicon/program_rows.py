@@ -13,14 +13,16 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
 SETS = ("launches", "graphs", "copies", "managed", "programs")
+CLOCKS = ("program", "device")
 US = {"us": 1.0, "ms": 1e3, "ns": 1e-3}
 GBYTES_PER_S = "GB/s"
 
 
 class ProgramRow(NamedTuple):
-    """`what`: what is compared, and by which clock. `value` with its `unit` as published; of a rate, `work_nbytes` are
-    the bytes that a run moves here. `times`: how many such runs the published one stands for, of which each takes as
-    long as the next. `row`: the number of the figure in the list that it was taken from.
+    """`what` is compared, by a `clock`: "program", the figure that it prints, or "device", the mean time of its copies on
+    the device, as nvprof has it. `value` with its `unit` as published; of a rate, `work_nbytes` are the bytes that a run
+    moves here. `times`: the published run takes so many times as long as one here, which is as much smaller. `row`: the
+    number of the figure in the list that it was taken from.
     """
 
     id: str
@@ -31,6 +33,7 @@ class ProgramRow(NamedTuple):
     program: str
     arguments: tuple[str, ...]
     what: str
+    clock: str
     value: float
     unit: str
     work_nbytes: int
@@ -42,10 +45,9 @@ class ProgramRow(NamedTuple):
 
     @property
     def published_us(self) -> float:
-        """Time of one run here."""
         if self.unit == GBYTES_PER_S:
             return self.work_nbytes / (self.value * 1e3)
-        return self.value * US[self.unit] / self.times
+        return self.value * US[self.unit]
 
 
 class Pair(NamedTuple):
@@ -98,6 +100,7 @@ def _row(text: dict[str, str]) -> ProgramRow:
         program=text["program"],
         arguments=tuple(text["arguments"].split()),
         what=text["what"],
+        clock=text["clock"],
         value=float(text["value"]),
         unit=text["unit"],
         work_nbytes=int(text["work_nbytes"] or 0),

@@ -5,13 +5,18 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import IO
 
 from gpuprof.chips import Chip, altered, load_chip
 from gpuprof.errors import GpuprofError
 from gpuprof.hosts import Host, load_host
+from gpuprof.records.reader import read_recording
+from gpuprof.records.writer import RecordWriter
 from gpuprof.run.program_run import run_program
 from gpuprof.run.run_settings import Settings
+from gpuprof.tables.tasks import OPERATIONS
 from tests.silicon.cards import FOLDER as CARDS
 from tests.silicon.program_rows import FOLDER, ProgramRow
 
@@ -26,8 +31,25 @@ class NoFigure(Exception):
 
 
 def modelled_us(row: ProgramRow) -> float:
-    """The figure that the program of a row prints. Raises NoFigure with the reason where it prints none."""
+    """The time of the published run, as the model has it. Raises NoFigure with the reason where there is none."""
     settings = Settings(chip=chip_of(row), host=host_of(row), is_timed=True)
+    return row.times * (figure_us(row, settings) if row.clock == "program" else copies_us(row, settings))
+
+
+def copies_us(row: ProgramRow, settings: Settings) -> float:
+    """The mean time on the device of the copies of a program, which all have the size that it is asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "copies.gprec"
+        with RecordWriter(path) as recorder:
+            figure_us(row, replace(settings, recorder=recorder))
+        operations = read_recording(path).rows[OPERATIONS]
+    copies = operations[operations["nbytes"] == int(row.arguments[1])]
+    cycles = copies["end"].astype(float) - copies["start"]
+    return float(cycles.mean()) / chip_of(row).clock_mhz
+
+
+def figure_us(row: ProgramRow, settings: Settings) -> float:
+    """The figure that the program of a row prints."""
     with tempfile.TemporaryFile() as printed:
         try:
             with stdout_into(printed):

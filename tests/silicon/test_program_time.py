@@ -19,7 +19,7 @@ from tests.silicon.program_results import (
     stored,
     summary,
 )
-from tests.silicon.program_rows import GBYTES_PER_S, SETS, US, left_out, pairs, rows
+from tests.silicon.program_rows import CLOCKS, GBYTES_PER_S, SETS, US, left_out, pairs, rows
 from tests.silicon.program_run import PROGRAMS, NoFigure, chip_of, host_of, modelled_us
 from tests.silicon.program_time import line, measure_one
 
@@ -50,20 +50,21 @@ def test_every_row_can_be_run():
         assert row.card in cards, row
         assert host_of(row) is None or row.host, row
         assert row.unit in US or (row.unit == GBYTES_PER_S and row.work_nbytes), row
-        assert 0.1 < row.published_us < 1e6, row
+        assert 0.1 < row.published_us < 2e6, row
+        assert row.clock in CLOCKS, row
         assert row.goal_percent in (20, 30, None) and row.source and row.trust, row
 
 
 def test_a_clock_that_is_stated_is_the_chips():
     assert chip_of(ROWS["dependents-h100"]).clock_mhz == 1755
-    assert chip_of(ROWS["rounds-v100-graph"]).clock_mhz == 1530
+    assert chip_of(ROWS["rounds-v100-graph"]).clock_mhz == 1380
 
 
 def test_a_rate_becomes_a_time():
     """16 MiB at 26.03 GB/s take 644.5 us; 37.427 ms of 1001 launches are 37.4 us each."""
     assert ROWS["copies-a100-in"].published_us == pytest.approx((16 << 20) / 26.03e3)
     assert ROWS["cooperative-a100-with-32"].published_us == pytest.approx(37.39, rel=1e-4)
-    assert ROWS["touches-v100-faulting-1"].published_us == pytest.approx(172.7e3 / 16)
+    assert ROWS["touches-v100-faulting-1"].published_us == 172.7e3
 
 
 def test_pairs_are_in_the_published_order():
