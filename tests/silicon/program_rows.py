@@ -19,10 +19,10 @@ GBYTES_PER_S = "GB/s"
 
 
 class ProgramRow(NamedTuple):
-    """`what` is compared, by a `clock`: "program", the figure that it prints, or "device", the mean time of its copies on
-    the device, as nvprof has it. `value` with its `unit` as published; of a rate, `work_nbytes` are the bytes that a run
-    moves here. `times`: the published run takes so many times as long as one here, which is as much smaller. `row`: the
-    number of the figure in the list that it was taken from.
+    """`what` is compared, by a `clock`: "program", the figure that it prints, or "device", the mean time of its copies
+    on the device, as nvprof has it. `value` with its `unit` as published; of a rate, `work_nbytes` are the bytes that a
+    run moves here. `times`: the published run takes so many times as long as one here, which is as much smaller.
+    `row`: the number of the figure in the list that it was taken from.
     """
 
     id: str
