@@ -37,7 +37,7 @@ def modelled_us(row: ProgramRow) -> float:
 
 
 def copies_us(row: ProgramRow, settings: Settings) -> float:
-    """The mean time on the device of the copies of a program, which all have the size that it is asked for."""
+    """The mean time on the device of the copies of a program, which all have the size of its argument."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "copies.gprec"
         with RecordWriter(path) as recorder:
