@@ -80,4 +80,5 @@ def named(tasks, task: int) -> str:
 def verdict(measured) -> str:
     if measured.withdrawn:
         return f"withdrawn: {measured.withdrawn}"
-    return f"measured: {measured.gain_cycles:,} cycles gained, the same bytes"
+    gain = measured.gain_cycles
+    return f"measured: {abs(gain):,} cycles {'lost' if gain < 0 else 'gained'}, the same bytes"

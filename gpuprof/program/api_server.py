@@ -149,7 +149,7 @@ class ApiServer:
         return reply
 
     def _served(self, request: Request) -> Reply:
-        """The program's clock goes on from its call's beginning to where the session's is."""
+        """The program's clock continues from its call's beginning to where the session's is."""
         waited_ns = self._streams.waited_ns
         reply = self._carried_out(request)
         if reply.status == 0:
@@ -159,7 +159,7 @@ class ApiServer:
         return reply._replace(host_ns=self.device.executor.host_ns - request.origin.host_ns)
 
     def _charge(self, request: Request) -> None:
-        """What a call costs the host besides its commands. Of a call of several messages, only those count that have a
+        """Charges what a call costs the host besides its commands. Of several messages, only those count that have a
         cost of their own; see _end_call.
         """
         cost, is_part = request.call.cost, request.origin.is_part
@@ -286,7 +286,7 @@ class ApiServer:
 
 
 def _cost_alone(payload: bytes, n: int = 1):
-    """Of a call that the library carries out by itself: it only takes time."""
+    """Serves a call that the library carries out by itself: it only takes time."""
     return (), b""
 
 

@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The result of a proposal: the cycles gained, or why it is withdrawn."""
+    """The result of a proposal: the cycles gained, below 0 those lost, or why it is withdrawn."""
 
     first: int  # number of the first launch, among those that the host requested
     second: int
@@ -109,7 +109,7 @@ def run_stream(
         raise
     for allocation in session.memory.allocations:
         read.update(session.memory.read(allocation.address, allocation.nbytes))
-    return Outcome(ends.last_cycle, read.digest())
+    return Outcome(max(ends.last_cycle, session.timeline.end_of_all), read.digest())
 
 
 def listed(stream: SavedStream) -> list[tuple[Any, bool]]:

@@ -31,16 +31,15 @@ from gpuprof.records.command_stream.write import StreamWriter
 from gpuprof.run.compile_file import build, build_ptx, other_arch
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.launcher import Launcher, check_sampling
-from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.run.launching.pending import PendingLaunch
+from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.run.observers.block_counts import BlockCounts
-from gpuprof.run.observers.observer import SessionObserver
+from gpuprof.run.observers.observer import SessionObserver, StreamOperation
 from gpuprof.run.observers.recorded_draws import RecordedDraws
 from gpuprof.run.observers.recording import Recording
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import Attached, Tracers
 from gpuprof.run.run_settings import Settings
-from gpuprof.run.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.trace.generator import TraceGenerator
 
 if TYPE_CHECKING:

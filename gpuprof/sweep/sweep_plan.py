@@ -42,7 +42,6 @@ class Plan:
 
     file: Path
     chips: tuple[str, ...] = (DEFAULT_CHIP,)
-    host: str | None = None  # None: each chip's own
     parameters: tuple[Parameter, ...] = ()
     in_step: bool = False
     launches: tuple[str, ...] = ()
@@ -55,6 +54,7 @@ class Plan:
     cache: str | None = None
     repeat: int | None = None
     wanted: RequestedResults = NOTHING_REQUESTED
+    host: str | None = None  # None: each chip's own
 
     @cached_property
     def target(self) -> Target:

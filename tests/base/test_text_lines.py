@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.base.inputs import SOURCE, read_input_text
 from gpuprof.chips import load_chip
-from gpuprof.chips.model import FOLDER
+from gpuprof.chips.model import FILES
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import UsageError
@@ -20,7 +20,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
     assert read_source(str(path)) == read_input_text(path, SOURCE) == LAUNCH
     assert [request.kernel for request in comment_requests(path)] == ["k"]
     chip = tmp_path / "mine.toml"
-    chip.write_bytes(codecs.BOM_UTF8 + (FOLDER / "a100.toml").read_bytes())
+    chip.write_bytes(codecs.BOM_UTF8 + FILES.path_of("a100").read_bytes())
     assert load_chip(str(chip)).sms == load_chip("a100").sms
 
 

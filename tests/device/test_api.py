@@ -48,8 +48,8 @@ def test_an_executor_is_used_as_the_protocol_declares():
         if isinstance(node, ast.Attribute) and getattr(node.value, "attr", getattr(node.value, "id", "")) == "executor"
     }
     assert used == declared == {
-        "n_launches", "compile", "assemble", "adopt", "submit", "add_trace_generator", "remove_trace_generator",
-        "finish", "drop", "place_of_call",
+        "n_launches", "host_ns", "finish_emulation", "compile", "assemble", "adopt", "submit", "add_trace_generator",
+        "remove_trace_generator", "finish", "drop", "place_of_call",
     }  # fmt: skip
     for executor in (FakeExecutor(), Session(Settings(), load_chip("a100"))):
         assert declared <= set(dir(executor))

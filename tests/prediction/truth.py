@@ -90,7 +90,9 @@ def store_traces(session: Session, timing: TracedTiming) -> None:
     """The session's launches are timed by `timing`."""
     launcher = session.launcher
     launcher.timing = timing
-    launcher.settler = Settler(session.settings, session.chip, session.in_flight, timing, session.observers)
+    launcher.settler = Settler(
+        session.settings, session.chip, session.in_flight, timing, session.observers, session.timeline
+    )
 
 
 def simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:

@@ -282,16 +282,17 @@ def test_relations_as_csv_and_as_a_graph(folder):
 
 
 def test_what_an_order_costs(folder):
+    """The launches are so short that the events which order their streams cost more than the overlap gains."""
     code, out, error = gpuprof(folder, "relate", "frame.gprec", "--measure", "1")
     assert (code, error) == (0, "")
     first, chain, whole = out.splitlines()
     found = re.fullmatch(
         r"saxpy \(task 3\) and saxpy \(task 5\): at most ([\d,]+) cycles \(default stream\); "
-        r"measured: ([\d,]+) cycles gained, the same bytes",
+        r"measured: ([\d,]+) cycles lost, the same bytes",
         first,
     )
-    bound, gain = (int(text.replace(",", "")) for text in found.groups())
-    assert 0 < gain <= bound
+    bound, lost = (int(text.replace(",", "")) for text in found.groups())
+    assert 0 < lost < 2 * bound
     assert chain.endswith("saxpy (task 3) -> saxpy (task 7) -> saxpy (task 8)")
     assert whole.startswith("as it is: ")
 

@@ -55,7 +55,7 @@ def test_a_launch_in_flight(watched):
     """It is requested, and emulated and timed once the host waits."""
     device, module, events = watched
     x = device.to_device(np.zeros(32, np.int32))
-    assert events.take() == ["command", "done", "command", "happens", "done"]  # allocated, copied in
+    assert events.take() == ["command", "done", "command", "happens", "operated", "done"]  # allocated, copied in
     module.add[1, 32, device.stream()](x, 1)
     assert events.take() == ["command", "launch", "done"]
     device.synchronize()

@@ -7,8 +7,8 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.chips.changes import renamed_with
 from gpuprof.hosts import load_host
-from gpuprof.run.launching.operations import StreamOperation
-from gpuprof.run.timeline import LAUNCH_QUEUE, Timeline
+from gpuprof.run.launching.timeline import LAUNCH_QUEUE, Timeline
+from gpuprof.run.observers.observer import StreamOperation
 from gpuprof.tables.engines import ENGINE_IN, ENGINE_OUT
 
 COSTS = {

@@ -36,7 +36,7 @@ class FakeExecutor:
         self.commands: list[cmd.Command] = []
         self.compiled: list[tuple[str, tuple[str, ...]]] = []
         self.loaded, self.load_map = [], LoadMap()
-        self.n_launches = 0
+        self.n_launches = self.host_ns = 0
         self.place_of_call = str
         self.events: dict[int, int] = {}
         self.names_of_instances: dict[str, str] = {}  # as asked -> as the compiler names it
@@ -52,6 +52,9 @@ class FakeExecutor:
         return Program(
             str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code)
         )
+
+    def finish_emulation(self):
+        pass
 
     def adopt(self, program, image):
         self.compiled.append((program.name, ()))

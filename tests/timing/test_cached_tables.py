@@ -8,7 +8,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.errors import KernelFault
 from gpuprof.isa.program import Function
-from gpuprof.timing.batch import Grid, grid_records, prepare
+from gpuprof.timing.batch import Grid, batch_records, prepare
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state import cached_tables, layout
@@ -49,8 +49,9 @@ def tables(machine, registers=16):
     own, pieces = job(1, registers=registers)
     grids, program = prepare([Grid(own, iter(pieces))], machine)
     machine.tables.begin()
+    rows = batch_records(grids, (), machine)
     groups = (
-        new_core(machine, program, *grid_records(grids, machine), False),
+        new_core(machine, program, rows.grids, rows.edges, rows.operations, np.zeros(4, np.int64), False),
         new_memory(machine, [grids[0].fit]),
         new_cell(machine, SAMPLED, [SAMPLED.filter], False),
     )

@@ -69,9 +69,7 @@ def test_copies_both_ways(tmp_path):
 
 
 def test_copies_of_copies_outlast_the_launches(tmp_path):
-    """Operations wait for operations. The machine's clock is that of its launches, the streams' ends are kept
-    elsewhere.
-    """
+    """Operations wait for operations. The machine's clock is that of its launches."""
     transfers = Transfers(
         [
             Operation(ENGINE_OUT, 0, 0, 400, (0,)),

@@ -133,7 +133,7 @@ class Memory:
 
     @contextmanager
     def _together(self, rows: int) -> Generator[None]:
-        """What is asked within it is one fill of so many rows."""
+        """The requests within it are one fill of so many rows."""
         if rows > 1:
             self.device.submit(cmd.Together("copy", rows))
         try:
@@ -143,7 +143,7 @@ class Memory:
                 self.device.submit(cmd.TogetherEnd())
 
     def begin_rows(self, payload: bytes, n: int):
-        """What follows is one copy or fill of n rows."""
+        """The requests that follow are one copy or fill of n rows."""
         self._n_rows, self._has_waited = n, False
         self.device.submit(cmd.Together("copy", n))
         return (), b""

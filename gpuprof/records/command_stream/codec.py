@@ -70,7 +70,7 @@ class SavedCopyIn:
 
 @dataclass(frozen=True)
 class SavedHostWrite:
-    """What the host has written itself. Its content is that of the blocks, one after the other."""
+    """Bytes that the host has written itself. Their content is that of the blocks, one after the other."""
 
     address: int
     nbytes: int

@@ -3,6 +3,8 @@
 launcher             begins and emulates launches; waits for those in flight
 pending              launches in flight, and what each waits for; their traces, made to order
 nested               launches that kernels make
+operations           copies, fills and functions of the host: what each needs of a link or the DRAM
+timeline             the clock of a program: the host's time, and the ends of streams and engines
 emulation_thread     runs the emulation on another thread, a bounded number of pieces ahead of the timing
 emulation_progress   launches as stages of work under way, for people that wait
 settling             times a batch of launches, and reports each to the observers

@@ -19,14 +19,14 @@ from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import UsageError
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.nested import Descent, launches_grids
-from gpuprof.run.launching.operations import StreamOperation, cost_of, flags_of
+from gpuprof.run.launching.operations import cost_of, flags_of
 from gpuprof.run.launching.pending import BegunLaunch, InFlight
 from gpuprof.run.launching.settling import Settler
-from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver
+from gpuprof.run.launching.timeline import Timeline
+from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver, StreamOperation
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import LaunchTrace, Tracers
 from gpuprof.run.run_settings import Settings
-from gpuprof.run.timeline import Timeline
 from gpuprof.tables.engines import ENGINE_MEMORY
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers

@@ -1,6 +1,5 @@
 """Copies, fills and functions of the host: what each needs of a link or of the DRAM."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
@@ -8,27 +7,14 @@ from gpuprof.device import commands as cmd
 from gpuprof.hosts import Host
 from gpuprof.relate.task_kinds import IS_NODE, IS_PINNED
 from gpuprof.tables.engines import ENGINE_HOST, ENGINE_IN, ENGINE_MEMORY, ENGINE_OUT
-from gpuprof.timing.batch import Operation
 
 # Bytes that the DRAM moves for each that is copied within the device: one is read and one is written.
 DRAM_SHARE_OF_COPY = 2
 
 
-@dataclass(eq=False)
-class StreamOperation(Operation):
-    """An operation of a stream, with what the recording has of it: `flags` are those of relate.task_kinds. is_timed:
-    there is a host whose link and calls say what it takes.
-    """
-
-    stream: int = 0
-    nbytes: int = 0
-    flags: int = 0
-    is_timed: bool = False
-
-
 class Cost(NamedTuple):
-    """What carries a command out, and how long that takes; `host_ns`: of it the host stages bytes first; is_blocking:
-    the host continues once it has ended.
+    """The engine that carries a command out, and how long that takes. `host_ns`: in which the host stages bytes
+    before.
     """
 
     engine: int
@@ -37,7 +23,6 @@ class Cost(NamedTuple):
     transfer_ns: float
     is_pinned: bool = False
     host_ns: float = 0
-    is_blocking: bool = False
 
 
 def cost_of(command: cmd.Command, host: Host, chip: Chip) -> Cost:
@@ -64,7 +49,7 @@ def cost_of(command: cmd.Command, host: Host, chip: Chip) -> Cost:
 
 
 def _rate(direction: str, host: Host) -> float:
-    """Of the link, in bytes per nanosecond."""
+    """The rate of the link, in bytes per nanosecond."""
     return host.link_in_gbytes_per_s if direction == "in" else host.link_out_gbytes_per_s
 
 
@@ -92,9 +77,9 @@ def _staged_out(nbytes: int, host: Host) -> Cost:
 
 def _in_pieces(direction: str, nbytes: int, host: Host) -> Cost:
     rate = _rate(direction, host) * host.pageable_share
-    return Cost(_engine(direction), nbytes, host.pageable_latency_ns, nbytes / rate, is_blocking=True)
+    return Cost(_engine(direction), nbytes, host.pageable_latency_ns, nbytes / rate)
 
 
 def flags_of(cost: Cost, is_node: bool) -> int:
-    """Of relate.task_kinds."""
+    """The flags of relate.task_kinds."""
     return IS_PINNED * cost.is_pinned | IS_NODE * is_node

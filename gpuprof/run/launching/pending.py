@@ -22,7 +22,7 @@ from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.launching.emulation_progress import emulating
 from gpuprof.run.launching.emulation_thread import Orders, ahead
-from gpuprof.run.launching.operations import StreamOperation
+from gpuprof.run.observers.observer import StreamOperation
 from gpuprof.timing.batch import Shades
 from gpuprof.timing.draw_tables import DrawWork
 from gpuprof.timing.sampling.filter import Filter

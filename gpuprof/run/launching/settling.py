@@ -17,11 +17,10 @@ from gpuprof.errors import KernelFault
 from gpuprof.jit.cached import complaint
 from gpuprof.run.launching.emulation_progress import Watched, stopped_at, under_way
 from gpuprof.run.launching.gpu_timing import GpuTiming
-from gpuprof.run.launching.operations import StreamOperation
 from gpuprof.run.launching.pending import InFlight, PendingLaunch
-from gpuprof.run.observers.observer import LaunchOrder, LaunchResult, SessionObserver
+from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
+from gpuprof.run.observers.observer import LaunchOrder, LaunchResult, SessionObserver, StreamOperation
 from gpuprof.run.run_settings import Settings
-from gpuprof.run.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.sampling.configuration import Sampling

@@ -20,7 +20,7 @@ from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.watch.footprint import Bytes
 from gpuprof.errors import DeviceMemoryError, KernelFault
 from gpuprof.graphics.draw_counts import DrawCounts
-from gpuprof.run.launching.operations import StreamOperation
+from gpuprof.timing.batch import Operation
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.launch_timing import LaunchTiming
 
@@ -66,6 +66,18 @@ class LaunchOrder(NamedTuple):
     after: tuple[int, ...]
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
+
+
+@dataclass(eq=False)
+class StreamOperation(Operation):
+    """An operation of a stream, with what the recording has of it: `flags` are those of relate.task_kinds. is_timed:
+    there is a host whose link and calls say what it takes.
+    """
+
+    stream: int = 0
+    nbytes: int = 0
+    flags: int = 0
+    is_timed: bool = False
 
 
 class CompletedDraw(NamedTuple):

@@ -25,8 +25,7 @@ from gpuprof.relate.byte_ranges import Ranges, coarser
 from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
 from gpuprof.relate.task_kinds import NONE, PARAMETERS
-from gpuprof.run.launching.operations import StreamOperation
-from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchStart, SessionObserver
+from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchStart, SessionObserver, StreamOperation
 from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 
 # Separate ranges of one task in one buffer. If there are more, the smallest gaps are filled, which is recorded.
@@ -434,7 +433,7 @@ class Tasks(SessionObserver):
 
 def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int, int, int]]:
     """(flags, address, bytes) of a copy, fill or resolve about to happen: what it reads, then what it writes. Of
-    page-locked memory it touches nothing here: as of other memory of the host, nobody knows what the host does there.
+    page-locked memory it touches nothing here: it is not known what the host does there, as with its other memory.
     """
     if isinstance(command, cmd.CopyOut):
         yield 0, command.address, command.nbytes

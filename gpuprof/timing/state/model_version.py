@@ -42,6 +42,9 @@
     A narrow fp64 unit is one for four partitions, and its queues take warps in order. Pairs of registers cost
     banks. Products of f16 with sums in f32 have half the rate on GeForce parts. Constant caches are set-associative.
     Launches as text find empty caches.
+5.0 Programs and scripts have a host: its calls, copies over its link, fills, graphs and events take time on one clock
+    with the GPU, and a launch starts once the host has asked for it. Launches of V100 and T4 follow each other sooner;
+    nodes of a graph do on every chip.
 """
 
-MODEL_VERSION = "4.0"
+MODEL_VERSION = "5.0"

@@ -38,7 +38,7 @@ def carry_out(machine, number):
 
 @call_njit
 def comes_closer(machine, target, t):
-    """What grid or operation `target` waits for has ended at cycle `t`."""
+    """Grid or operation `target` has waited for an end, which is at cycle `t`."""
     if target < machine.n_grids:
         grid = grid_at(machine, target)
         grid.waits -= 1

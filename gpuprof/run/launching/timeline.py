@@ -11,7 +11,7 @@ from collections import deque
 
 from gpuprof.chips import Chip
 from gpuprof.hosts import Host
-from gpuprof.run.launching.operations import StreamOperation
+from gpuprof.run.observers.observer import StreamOperation
 from gpuprof.tables.engines import ENGINES
 from gpuprof.timing.units.transfer import other_way, transfer_end
 
@@ -149,7 +149,7 @@ class Timeline:
         self.ended_before(stream, event_cycle + self.cross_stream_cycles)
 
     def ended_before(self, stream: int, cycle: int) -> None:
-        """What a stream does from now on comes after a cycle."""
+        """Everything that a stream does from now on comes after a cycle."""
         self._ends[stream] = max(self._ends.get(stream, 0), cycle)
 
     @property
