@@ -29,7 +29,6 @@ FIELDS = (
     Field("staged_nbytes", "int", "bytes", 0, 1 << 40,
         "copies of pageable memory to the GPU up to this size return once they are staged"),
     # Calls: how long the host is in them.
-    Field("begin_ns", "float", "ns", 0, SECOND_NS, "any call, before what it does of its kind"),
     Field("other_ns", "float", "ns", 0, SECOND_NS, "a call that gives the GPU no work"),
     Field("launch_ns", "float", "ns", 0, SECOND_NS, "the launch of a kernel"),
     Field("copy_ns", "float", "ns", 0, SECOND_NS, "the call of a copy, without waiting for it"),

@@ -112,6 +112,9 @@ META_FIELDS = (
         "from the default",
     ),
     Field("fidelity", "text", "how far the chip's numbers can be trusted", optional=True),
+    Field(
+        "host", "text", "the host's name; not there: launches of no program, whose calls take no time", optional=True
+    ),
 )
 MODULE_FIELDS = (
     Field("id", "count", "number of the module in this file"),

@@ -76,13 +76,13 @@ class Session:
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, so that it lives, and its ELF
         self.place_of_call: Callable[[], str] = str  # the line and call of the host, if they are known
         self.stream: StreamWriter | None = None
+        self.timeline = Timeline(settings.chosen_host(chip), chip)
         timing = GpuTiming(chip, settings.record, settings.sample_blocks, settings.max_cycles)
         self.tracers = Tracers(chip, self.memory, settings.findings, settings.observer.notice, settings.recorder)
         self.tasks = Tasks(self.memory, settings.recorder, settings.observe, settings.rules)
         self.observers = [*self._recording(timing), self.tracers, self.tasks]
         for attached in settings.traces:
             self.tracers.attach(attached)
-        self.timeline = Timeline(settings.chosen_host(chip), chip)
         self.launcher = Launcher(
             settings, chip, self.memory, timing, self.observers, self.tasks, self.tracers, self.timeline
         )
@@ -121,7 +121,8 @@ class Session:
         recorder, settings = self.recorder, self.settings
         if not recorder:
             return []
-        recording = Recording(recorder, settings.sampling, settings.record)
+        host = self.timeline.host
+        recording = Recording(recorder, settings.sampling, settings.record, host.name if host else "")
         return [BlockCounts(recorder, timing.machine.programs), recording, RecordedDraws(recorder)]
 
     def begin_recording(self) -> None:
@@ -352,7 +353,9 @@ class Session:
         self.timeline.call("record")
         if command.stream == 0:
             self.launcher.settle()
-        self.in_flight.mark(command.event, command.stream, self.timeline.arrival(command.stream))
+        # Without times of kernels, the time between two events would be the host's: there is none.
+        cycle = self.timeline.arrival(command.stream) if self.settings.is_timed else 0
+        self.in_flight.mark(command.event, command.stream, cycle)
 
     def _event_time(self, command: cmd.EventTime) -> int:
         if self.in_flight.depends(command.event):
@@ -382,7 +385,7 @@ class Session:
     def _awaited(self, command: cmd.Wait) -> int:
         """The cycle in which what a Wait waits for has ended; all of it has been timed."""
         if command.event != cmd.EVERYTHING:
-            return self.in_flight.cycle_of(command.event)
+            return self.in_flight.known_cycle(command.event) or 0
         if command.of == cmd.NO_STREAM:
             return 0
         return self.timeline.end_of_all if command.of == cmd.EVERY_STREAM else self.timeline.end_of(command.of)

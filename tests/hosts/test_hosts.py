@@ -33,7 +33,6 @@ def test_a_host_whole():
         "pageable_latency_ns": 2000.0,
         "staging_gbytes_per_s": 4.0,
         "staged_nbytes": 65536,
-        "begin_ns": 0.0,
         "other_ns": 500.0,
         "launch_ns": 2000.0,
         "copy_ns": 2100.0,

@@ -18,7 +18,7 @@ from gpuprof.run.launching.pending import Pieces
 from gpuprof.run.launching.settling import Settler
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.timing.batch import Grid
+from gpuprof.timing.batch import Grid, Transfers
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -72,7 +72,14 @@ class TracedTiming(GpuTiming):
         self._in_flight, self._waits_before = session.in_flight, waits_before
         self.batches: list[list[Traced]] = []
 
-    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink, control: CacheControl) -> list[LaunchTiming]:
+    def time(
+        self,
+        grids: list[Grid],
+        sampling: Sampling,
+        sink: Sink,
+        control: CacheControl,
+        transfers: Transfers | None = None,
+    ) -> list[LaunchTiming]:
         assert control == AS_THE_PROGRAM, "the truth is of caches as the launches before left them"
         self._in_flight.finish_emulation()
         batch = [

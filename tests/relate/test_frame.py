@@ -293,7 +293,7 @@ def test_what_an_order_costs(folder):
     )
     bound, lost = (int(text.replace(",", "")) for text in found.groups())
     assert 0 < lost < 2 * bound
-    assert chain.endswith("saxpy (task 3) -> saxpy (task 7) -> saxpy (task 8)")
+    assert chain.endswith("saxpy (task 3) -> saxpy (task 7) -> saxpy (task 8) -> copy to host screen (task 9)")
     assert whole.startswith("as it is: ")
 
 

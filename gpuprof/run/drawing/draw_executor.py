@@ -83,6 +83,7 @@ class DrawExecutor:
             check_graphics(launcher.chip)
         if not (is_timed and launcher.in_flight.are_draws):
             launcher.settle()
+            launcher.reach_present()
         command = direct(command, launcher.memory)
         name = command.name or "draw"
         for observer in launcher.observers:

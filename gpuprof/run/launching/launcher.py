@@ -22,7 +22,7 @@ from gpuprof.run.launching.nested import Descent, launches_grids
 from gpuprof.run.launching.operations import cost_of, flags_of
 from gpuprof.run.launching.pending import BegunLaunch, InFlight
 from gpuprof.run.launching.settling import Settler
-from gpuprof.run.launching.timeline import Timeline
+from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver, StreamOperation
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import LaunchTrace, Tracers
@@ -96,6 +96,11 @@ class Launcher:
             return self.settle()[0]
         self.settle_if_full()
         return None
+
+    def reach_present(self) -> None:
+        """Nothing is in flight: the GPU has been idle up to the host's present, and to the end of its copies."""
+        machine = self.timing.machine
+        machine.cycle = max(machine.cycle, self.timeline.arrival(DEFAULT_STREAM))
 
     def operate(self, command: cmd.Command, stream: int) -> StreamOperation:
         """A copy, fill or function of the host takes its place on a stream; its time is known once what it waits for

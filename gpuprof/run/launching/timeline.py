@@ -75,7 +75,9 @@ class Timeline:
             self.reach_ns(self.ns(end))
             return
         ended = self.ns(end)
-        if ended > self.host_ns:
+        if self._together:  # the wait is in the cost of the call
+            self.reach_ns(ended)
+        elif ended > self.host_ns:
             self.host_ns = max(ended + self.host.wait_return_ns, self.host_ns + self.host.idle_wait_ns)
         else:
             self.call("idle_wait")
@@ -136,7 +138,7 @@ class Timeline:
 
     def ended(self, stream: int, cycle: int) -> None:
         """Something on a stream ends at a cycle."""
-        self._ends[stream] = max(self._ends.get(stream, 0), cycle)
+        self.hold(stream, cycle)
         if self.host is None:
             self.reach_ns(self.ns(cycle))
 
@@ -146,9 +148,9 @@ class Timeline:
 
     def sees(self, stream: int, event_cycle: int) -> None:
         """A stream waits for an event of which the cycle is known."""
-        self.ended_before(stream, event_cycle + self.cross_stream_cycles)
+        self.hold(stream, event_cycle + self.cross_stream_cycles)
 
-    def ended_before(self, stream: int, cycle: int) -> None:
+    def hold(self, stream: int, cycle: int) -> None:
         """Everything that a stream does from now on comes after a cycle."""
         self._ends[stream] = max(self._ends.get(stream, 0), cycle)
 

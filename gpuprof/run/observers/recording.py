@@ -27,10 +27,12 @@ LEAST_BINS = 16
 
 
 class Recording(SessionObserver):
-    """Writes a session's recording. `sampling`: of the whole run; `record`: the kind of its samples."""
+    """Writes a session's recording. `sampling`: of the whole run; `record`: the kind of its samples; `host`: its name,
+    "" of launches that no program makes.
+    """
 
-    def __init__(self, recorder: RecordWriter, sampling: Sampling, record: str):
-        self._recorder, self._sampling, self._record = recorder, sampling, record
+    def __init__(self, recorder: RecordWriter, sampling: Sampling, record: str, host: str = ""):
+        self._recorder, self._sampling, self._record, self._host = recorder, sampling, record, host
         self._modules: list[LoadedModule] = []
         self._cycles = 0  # of all launches so far
 
@@ -45,6 +47,7 @@ class Recording(SessionObserver):
                 "chip": chip.name,
                 "sampling": self._registers(self._sampling),
             }
+            | ({"host": self._host} if self._host else {})
         )
         self._recorder.chip(chip.describe())
 

@@ -43,7 +43,7 @@
     banks. Products of f16 with sums in f32 have half the rate on GeForce parts. Constant caches are set-associative.
     Launches as text find empty caches.
 5.0 Programs and scripts have a host: its calls, copies over its link, fills, graphs and events take time on one clock
-    with the GPU, and a launch starts once the host has asked for it. Launches of V100 and T4 follow each other sooner;
+    with the GPU, and a launch starts once the host has made it. Launches of V100 and T4 follow each other sooner;
     nodes of a graph do on every chip.
 """
 

@@ -63,8 +63,9 @@ def test_what_a_launch_uses(launch, names):
 
 
 def test_what_calls_use():
-    assert used_by_calls({"cudaMalloc", "cudaMemcpyAsync"}) == ("copies between host and device",)
+    assert used_by_calls({"cudaMalloc", "cudaMemcpyAsync"}) == ()
     assert used_by_calls({"cudaMallocManaged"}) == ("managed memory",)
+    assert used_by_calls({"cudaHostGetDevicePointer"}) == ("mapped memory of the host",)
     assert used_by_calls({"cudaLaunchKernel"}) == ()
 
 
@@ -75,9 +76,9 @@ def test_every_rule_has_a_name_and_names_differ():
 
 def test_what_a_page_says():
     """Parts without a published figure share a phrase; a newer version's name is kept."""
-    bus = "copies between host and device"
-    assert caution(["textures and surfaces", "system-scope fences", bus, "a newer part"]) == (
-        f"{bus}: a card's bus moves 12 to 52 GB/s",
+    mapped = "mapped memory of the host"
+    assert caution(["textures and surfaces", "system-scope fences", mapped, "a newer part"]) == (
+        f"{mapped}: a card's link moves 12 to 53 GB/s",
         "system-scope fences, textures and surfaces, a newer part: not held against any card",
     )
     assert caution([]) == ()
@@ -92,7 +93,7 @@ def test_it_matters_for_the_launches_of_a_page_together():
     fenced = launch(10, "system-scope fences")
     assert words_of_caution([fenced, launch(490)], ()) == ("system-scope fences: not held against any card",)
     assert words_of_caution([fenced, launch(491)], ()) == ()
-    assert words_of_caution([launch(491)], {"cudaMallocManaged"}) == ("managed memory: not held against any card",)
+    assert words_of_caution([launch(491)], {"cudaMallocManaged"}) == ("managed memory: a V100's faults bring 3 GB/s",)
 
 
 def test_a_recording_notes_it_and_pages_say_it(tmp_path):
