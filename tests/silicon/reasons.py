@@ -22,7 +22,7 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "h200-gsync-4096-256",
-        "unknown: with nvcc's header of grid.sync() a turn takes 0.6 times what it takes with gpuprof's, which is right",
+        "unknown: with nvcc's header of grid.sync() a turn takes 0.6 times what it does with gpuprof's, which is right",
     ),
     ("a100-ayush-tr-14421bf", WARM),
     (
