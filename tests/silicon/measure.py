@@ -8,12 +8,14 @@ from typing import NamedTuple
 from gpuprof.chips.fidelity.published_kernels import Row
 from gpuprof.errors import GpuprofError
 from gpuprof.timing.state.model_version import MODEL_VERSION
+from tests.paths import TESTS
 from tests.silicon.cards import chip_of
 from tests.silicon.case import Case
 from tests.silicon.published import by_id, published_cycles
 from tests.silicon.run import modelled
 
 COMPILERS = ("clang", "nvcc")
+KERNELS = ROOT / "tests" / "silicon" / "kernels"
 
 
 class Job(NamedTuple):
@@ -56,7 +58,7 @@ def measure_one(job: Job) -> Found:
         found = modelled(job.case, job.compiler)
         row = row_of(job, found.kind, found.cycles)
     except GpuprofError as error:
-        row = row_of(job, "", None, str(error).splitlines()[0])
+        row = row_of(job, "", None, str(error).splitlines()[0].replace(f"{KERNELS}/", ""))
     return Found(row, time.monotonic() - begun)
 
 
