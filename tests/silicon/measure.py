@@ -15,7 +15,7 @@ from tests.silicon.published import by_id, published_cycles
 from tests.silicon.run import modelled
 
 COMPILERS = ("clang", "nvcc")
-KERNELS = ROOT / "tests" / "silicon" / "kernels"
+KERNELS = TESTS / "silicon" / "kernels"
 
 
 class Job(NamedTuple):
