@@ -59,6 +59,6 @@ FIGURES = [
     Figure("shared atomics, a bank each", "cycles/warp", shared_atomics(1)),
     Figure("shared atomics, one bank", "cycles/warp", shared_atomics(32)),
     Figure("shared atomics, one address", "cycles/warp", shared_atomics(0)),
-    Figure("launch of a kernel after another", "cycles", empty_launch, on("A", v100=5000, hopper=3000)),
+    Figure("launch of a kernel after another", "cycles", empty_launch, on("A", hopper=3000)),
     Figure("a further block of 32 empty warps", "cycles", waves),
 ]
