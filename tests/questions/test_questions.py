@@ -15,7 +15,7 @@ from tests.questions.screens import FOLDER, SMALL, printed, screens
 from tests.support.command import gpuprof, process
 
 needs_host = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
-program_time = pytest.mark.xfail(strict=True, reason="program time: not modelled")
+managed_memory = pytest.mark.xfail(strict=True, reason="faults of managed memory are not modelled")
 
 
 def test_is_it_worth_to_pad_a_tile(tmp_path):
@@ -74,7 +74,6 @@ def test_what_does_a_fence_do_to_the_l1(tmp_path):
 
 
 @needs_host
-@program_time
 def test_is_a_chain_of_short_kernels_faster_as_a_graph(tmp_path):
     """ocannl #488, AiDotNet.Tensors PR #548: on an RTX 3080 5.5 times faster."""
     lines = re.findall(r"launches\+sync +([\d.]+) us .*graph\+sync +([\d.]+) us", printed(tmp_path, "chain.cu"))
@@ -135,7 +134,6 @@ def test_does_the_order_of_blocks_matter(tmp_path):
 
 
 @needs_host
-@program_time
 def test_do_my_copies_overlap(tmp_path):
     """NVIDIA forums 334237, 237147: a timeline has the copies, which take time, in addition to the kernels."""
     shutil.copy(FOLDER / "pipeline.cu", tmp_path)
@@ -170,7 +168,7 @@ def test_do_my_branches_diverge(tmp_path):
 
 
 @needs_host
-@program_time
+@managed_memory
 def test_what_do_faults_of_managed_memory_cost(tmp_path):
     """Umpire #262: the first touch on the device costs page faults, a prefetch avoids them."""
     times = dict(re.findall(r"^(\w[\w ,]+?) +([\d.]+) us", printed(tmp_path, "managed.cu"), re.M))
