@@ -297,6 +297,31 @@ def test_the_bar_leaves_a_line_that_a_kernel_did_not_end(terminal, monkeypatch):
     assert drawn(out, 60) == ["no newline", ", and on"]
 
 
+class Interrupted(Tty):
+    """Ctrl-C comes in the middle of what is written."""
+
+    def write(self, text: str) -> int:
+        super().write(text[:4])
+        if len(text) > 20 and "part" not in text:
+            raise KeyboardInterrupt
+        return super().write(text[4:])
+
+
+def test_an_interrupt_inside_a_kernel_s_output_leaves_no_empty_line(terminal, monkeypatch):
+    terminal(60)
+    out = Interrupted()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", out)
+    with pytest.raises(KeyboardInterrupt), Terminal(Display(out, START)) as shown:
+        try:
+            shown.output("line 1 of many\n" * 10)
+        except KeyboardInterrupt:
+            shown.notice("the part before can be read")
+            raise
+    assert drawn(out, 60) == ["line", "gpuprof: the part before can be read"]
+    assert out.getvalue().endswith("read\n")
+
+
 def test_the_bar_goes_when_the_work_ends(terminal):
     """A script prints with `print`, which knows nothing of bars; between its launches no stage is open."""
     out = terminal(60)

@@ -29,7 +29,10 @@ class Painter(Protocol):
 
 
 class Display:
-    """Display of a command's stages while the `with` is open. Other output is printed inside `away`."""
+    """Display of a command's stages while the `with` is open. Other output is printed inside `away`.
+
+    `is_in_line`: the last output on stdout left its line open.
+    """
 
     def __init__(self, stream: TextIO | None, start: float):
         """`stream` is None where stderr is closed or nothing is wanted. `start`: time.monotonic() when the command
@@ -40,7 +43,7 @@ class Display:
         self._stalls = Stalls()
         self._lock = threading.RLock()  # a stage may end, and its line be erased, during output
         self._is_over = threading.Event()
-        self._is_in_line = False
+        self.is_in_line = False
         self._end = ExitStack()
 
     def __enter__(self) -> "Display":
@@ -63,15 +66,11 @@ class Display:
             self._clear()
             yield
 
-    def stands_in_line(self, is_in_line: bool) -> None:
-        """Notes whether the last output on stdout left its line open."""
-        self._is_in_line = is_in_line
-
     def end_line(self) -> None:
         """Begins a new line on the terminal when the output on stdout left one open there."""
-        if self._is_in_line and self._stream is not None and self._stream.isatty() and sys.stdout.isatty():
+        if self.is_in_line and self._stream is not None and self._stream.isatty() and sys.stdout.isatty():
             self._stream.write("\n")
-            self._is_in_line = False
+            self.is_in_line = False
 
     def _beat(self) -> None:
         while not self._is_over.wait(TICK_SECONDS):

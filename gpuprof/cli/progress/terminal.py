@@ -15,17 +15,16 @@ class Terminal(Observer):
 
     def __init__(self, display: Display):
         self._display = display
-        self._in_line = False  # a kernel's output ended without a newline
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        if self._in_line:
+        if self._display.is_in_line:
             self._echo("\n")
 
     def say(self, text: str) -> None:
-        self._echo(("\n" if self._in_line else "") + printable(text) + "\n")
+        self._echo(("\n" if self._display.is_in_line else "") + printable(text) + "\n")
 
     def notice(self, text: str) -> None:
         with self._display.away():
@@ -51,15 +50,13 @@ class Terminal(Observer):
         )
 
     def _echo(self, text: str) -> None:
-        self._in_line = True  # an interrupt leaves a part of the text
         with self._display.away():
-            self._display.stands_in_line(True)
+            self._display.is_in_line = True  # an interrupt leaves a part of the text
             try:
                 click.echo(text, nl=False)
             except BrokenPipeError:  # `| head` has seen enough; the recording is wanted all the same
                 silence_stdout()
-            self._in_line = not text.endswith("\n")
-            self._display.stands_in_line(self._in_line)
+            self._display.is_in_line = not text.endswith("\n")
 
 
 class WithoutLaunches(Terminal):
