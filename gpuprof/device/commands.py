@@ -18,6 +18,10 @@ EVERY_STREAM, NO_STREAM = -1, -2  # as what a Wait is `of`
 # Of a copy: within the device, host to device, device to host, within the host's page-locked memory.
 COPY_DIRECTIONS = ("within", "in", "out", "host")
 TOGETHER = ("graph", "copy")
+# Of an allocation: the host cannot touch it; both sides touch it, and its pages go to where they are used; it is the
+# host's own, page-locked, and the GPU touches it over the link.
+MEMORIES = ("device", "managed", "pinned")
+ADVICE = ("read mostly", "preferred location", "accessed by")  # of managed memory
 # Calls that ask nothing of the GPU. The times of graph_instantiate and graph_update are by node.
 HOST_CALLS = ("other", "symbol_copy", "graph_instantiate", "graph_update")
 
@@ -25,13 +29,14 @@ HOST_CALLS = ("other", "symbol_copy", "graph_instantiate", "graph_update")
 @dataclass(frozen=True)
 class Allocate:
     """Gives device.memory.Allocation. is_undefined: the program may not rely on the zeros that are in it.
-    is_later: it is allocated in the order of a stream (cudaMallocAsync).
+    is_later: it is allocated in the order of a stream (cudaMallocAsync). memory: of MEMORIES.
     """
 
     nbytes: int
     name: str = ""
     is_undefined: bool = False
     is_later: bool = False
+    memory: str = "device"
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,36 @@ class HostWrite:
 
     address: int
     data: bytes | memoryview
+
+
+@dataclass(frozen=True)
+class HostTouch:
+    """The host has read or written managed memory since the last of these: ranges are (address, nbytes) each, whole
+    pages of the host, ascending.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """Managed memory is brought to the GPU, or to the host (cudaMemPrefetchAsync)."""
+
+    address: int
+    nbytes: int
+    to_host: bool = False
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class Advise:
+    """How managed memory will be used (cudaMemAdvise). advice: of ADVICE; to_host: its location is the host."""
+
+    address: int
+    nbytes: int
+    advice: str
+    is_on: bool = True
+    to_host: bool = False
 
 
 @dataclass(frozen=True)
@@ -420,6 +455,9 @@ Command: TypeAlias = (
     | MakeImage
     | CopyIn
     | HostWrite
+    | HostTouch
+    | Prefetch
+    | Advise
     | CopyOut
     | CopyWithin
     | Fill
