@@ -52,14 +52,18 @@ FIELDS = (
     Field("graph_instantiate_ns", "float", "ns", 0, SECOND_NS, "the instantiation of a graph"),
     Field("graph_instantiate_node_ns", "float", "ns", 0, SECOND_NS, "added to it by each node"),
     Field("graph_update_node_ns", "float", "ns", 0, SECOND_NS, "an update of one node of an executable graph"),
+    # Page-locked memory that kernels touch.
+    Field("mapped_read_gbytes_per_s", "float", "10^9 bytes per second", 0.001, 10000,
+        "kernels read page-locked memory of the host"),
+    Field("mapped_write_gbytes_per_s", "float", "10^9 bytes per second", 0.001, 10000,
+        "kernels write page-locked memory of the host"),
     # Managed memory.
     Field("page_nbytes", "int", "bytes", 4096, 1 << 30, "memory that a fault moves at least, a power of two"),
     Field("fault_group_ns", "float", "ns", 0, SECOND_NS,
-        "time of the driver for a group of faults, besides the transfer"),
-    Field("fault_group_nbytes", "int", "bytes", 4096, 1 << 30, "most that a group of faults brings"),
+        "time of the driver for a group of faults: of the GPU one page of each SM with blocks, of the host neighbours"),
+    Field("host_fault_nbytes", "int", "bytes", 4096, 1 << 30, "most that a group of faults of the host brings"),
     Field("migrate_gbytes_per_s", "float", "10^9 bytes per second", 0.001, 10000,
         "transfers of pages that faults bring"),
-    Field("is_coherent", "bool", "", 0, 0, "the GPU reads and writes the host's memory without faults"),
 )  # fmt: skip
 
 BY_NAME = {field.name: field for field in FIELDS}

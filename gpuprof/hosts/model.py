@@ -85,8 +85,8 @@ def _check_together(path: Path, host: Host) -> None:
     """Checks the relations between numbers, which no single number shows."""
     if host.page_nbytes & (host.page_nbytes - 1):
         raise UsageError(f"{path}: page_nbytes is {host.page_nbytes}, which is no power of two")
-    if host.fault_group_nbytes < host.page_nbytes:
+    if host.host_fault_nbytes < host.page_nbytes:
         raise UsageError(
-            f"{path}: fault_group_nbytes is {host.fault_group_nbytes}, less than a page of page_nbytes = "
+            f"{path}: host_fault_nbytes is {host.host_fault_nbytes}, less than a page of page_nbytes = "
             f"{host.page_nbytes}"
         )

@@ -7,11 +7,10 @@ NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is non
 # Of tasks.
 TASKS = (
     *("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call"),
-    *("command buffer", "copy within host", "host function"),
+    *("command buffer", "copy within host", "host function", "page faults", "mapped memory", "prefetch"),
 )
-TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, COPY_HOST, HOST_FUNCTION = range(
-    len(TASKS)
-)
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER, *_OTHERS = range(len(TASKS))
+COPY_HOST, HOST_FUNCTION, PAGE_FAULTS, MAPPED_MEMORY, PREFETCH = _OTHERS
 # Of copies within the address space, by commands.COPY_DIRECTIONS: page-locked memory of the host is in it.
 COPIES_OF = {"within": COPY_WITHIN, "in": COPY_IN, "out": COPY_OUT, "host": COPY_HOST}
 

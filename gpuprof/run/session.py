@@ -28,13 +28,15 @@ from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.isa.program import Program
 from gpuprof.records.command_stream.codec import VERSION as STREAM_VERSION, Header
 from gpuprof.records.command_stream.write import StreamWriter
+from gpuprof.relate.task_kinds import PAGE_FAULTS
 from gpuprof.run.compile_file import build, build_ptx, other_arch
 from gpuprof.run.launching.gpu_timing import GpuTiming
 from gpuprof.run.launching.launcher import Launcher, check_sampling
+from gpuprof.run.launching.operations import Cost, cost_of, cost_of_host_faults, cost_of_prefetch
 from gpuprof.run.launching.pending import PendingLaunch
 from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.run.observers.block_counts import BlockCounts
-from gpuprof.run.observers.observer import SessionObserver, StreamOperation
+from gpuprof.run.observers.observer import HostMemoryTouched, SessionObserver, StreamOperation
 from gpuprof.run.observers.recorded_draws import RecordedDraws
 from gpuprof.run.observers.recording import Recording
 from gpuprof.run.observers.tasks import Tasks
@@ -96,6 +98,9 @@ class Session:
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
             cmd.HostWrite: self._host_write,
+            cmd.HostTouch: self._host_touch,
+            cmd.Prefetch: self._prefetch,
+            cmd.Advise: self._advise,
             cmd.CopyOut: self._copy_out,
             cmd.CopyWithin: self._copy_within,
             cmd.Fill: self._fill,
@@ -229,7 +234,10 @@ class Session:
 
     def _allocate(self, command: cmd.Allocate) -> Allocation:
         self.timeline.call("allocate_later" if command.is_later else "allocate")
-        return self.memory.allocate(command.nbytes, command.name, command.is_undefined)
+        made = self.memory.allocate(command.nbytes, command.name, command.is_undefined)
+        if self.launcher.host_memory:
+            self.launcher.host_memory.add(command, made.address)
+        return made
 
     def _map(self, command: cmd.Map) -> None:
         self.timeline.call("allocate")
@@ -240,6 +248,8 @@ class Session:
         self.timeline.call("free")
         self._happens(command)
         self.memory.free(command.address)
+        if self.launcher.host_memory:
+            self.launcher.host_memory.remove(command.address)
 
     def _free_later(self, command: cmd.FreeLater) -> None:
         """Orders between launches are checked: the bytes that were touched before must be known."""
@@ -262,6 +272,34 @@ class Session:
     def _host_write(self, command: cmd.HostWrite) -> None:
         self.finish_emulation()
         self.memory.write(command.address, command.data)
+
+    def _host_touch(self, command: cmd.HostTouch) -> None:
+        """What the host touches while launches are in flight comes after them."""
+        host, host_memory = self.timeline.host, self.launcher.host_memory
+        if host_memory is None:
+            return
+        self.launcher.settle()
+        moved, n_groups = host_memory.host_touches(command.ranges, host.host_fault_nbytes)
+        if moved.n_pages:
+            operation = self.launcher.touch(cost_of_host_faults(moved, n_groups, host))
+            touched = HostMemoryTouched(PAGE_FAULTS, moved.name, cmd.HOST)
+            self._report(touched, operation.start_cycle, [], operation)
+            for observer in self.observers:
+                observer.operated(operation)
+
+    def _prefetch(self, command: cmd.Prefetch) -> None:
+        self.timeline.call("copy")
+        host, host_memory = self.timeline.host, self.launcher.host_memory
+        if host_memory is None:
+            return
+        self._reach(command.stream)
+        moved = host_memory.prefetch(command)
+        if moved.nbytes:
+            self._operate(command, cost_of_prefetch(moved, command.to_host, host))
+
+    def _advise(self, command: cmd.Advise) -> None:
+        if self.launcher.host_memory:
+            self.launcher.host_memory.advise(command)
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:
         """The host waits for a copy to memory that is not page-locked."""
@@ -294,10 +332,14 @@ class Session:
         host = self.timeline.host
         return host is not None and not command.is_pinned and len(command.data) > host.staged_nbytes
 
-    def _operate(self, command: cmd.Command) -> None:
-        """A copy, fill or function of the host takes its time, and its place in the order of execution."""
-        after = self._tail(command.stream)
-        operation = self.launcher.operate(command, command.stream)
+    def _operate(self, command: cmd.Command, cost: Cost | None = None) -> None:
+        """A copy, fill or function of the host takes its time, and its place in the order of execution. cost: None for
+        the command's own.
+        """
+        after, host = self._tail(command.stream), self.timeline.host
+        if host and cost is None:
+            cost = cost_of(command, host, self.chip)
+        operation = self.launcher.operate(cost, command.stream)
         is_awaited = isinstance(command, cmd.CopyOut) and not command.is_pinned
         reported = replace(command, stream=DEFAULT_STREAM) if is_awaited else command
         self._report(reported, max(operation.start_cycle, operation.arrival), after, operation)
@@ -330,7 +372,7 @@ class Session:
 
     def _report(
         self,
-        command: cmd.Command,
+        command: cmd.Command | HostMemoryTouched,
         cycle: int,
         after: list[PendingLaunch],
         operation: StreamOperation | None = None,

@@ -105,6 +105,12 @@ def simulate_batch(
     return [replace(timings[0], extrapolation=extrapolation)] if extrapolation else timings
 
 
+def _first_ready(records: np.ndarray, operations: np.ndarray) -> int:
+    """The cycle in which a grid is ready that waits for nothing, or where all wait, an operation."""
+    ready = records["ready"][records["waits"] == 0]
+    return (ready if len(ready) else operations["ready"][operations["waits"] == 0]).min()
+
+
 def _new_state(
     machine: Machine,
     grids: list[PreparedGrid],
@@ -126,7 +132,7 @@ def _new_state(
         1,
     )
     records, operations, edges = batch_records(grids, transfers.operations, machine)
-    record["origin"] = origin = records["ready"][records["waits"] == 0].min()
+    record["origin"] = origin = _first_ready(records, operations)
     record["now"] = origin - QUANTUM  # a quantum has just ended
     record["head"] = -1
     record["fold_cycle"] = origin

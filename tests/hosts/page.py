@@ -22,9 +22,7 @@ def table() -> str:
 
 def cell(host, field: Field) -> str:
     value = host.values[field.name]
-    shown = (
-        ("yes" if value else "no") if field.kind == "bool" else f"{value:,}" if field.kind == "int" else f"{value:,g}"
-    )
+    shown = f"{value:,}" if field.kind == "int" else f"{value:,g}"
     return f"~{shown}" if host.sources[field.name].startswith("estimated") else shown
 
 

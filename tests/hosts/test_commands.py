@@ -41,11 +41,11 @@ def test_hosts_in_full(tmp_path):
     document = json.loads(listed("pcie3", str(path), "--format", "json"))
     assert [host["name"] for host in document["hosts"]] == ["pcie3", "mine"]
     assert document["hosts"][1]["numbers"][-1] == {
-        "number": "is_coherent",
-        "value": False,
-        "unit": "",
-        "meaning": "the GPU reads and writes the host's memory without faults",
-        "source": "name",
+        "number": "migrate_gbytes_per_s",
+        "value": 6.56,
+        "unit": "10^9 bytes per second",
+        "meaning": "transfers of pages that faults bring",
+        "source": "passlab/CUDAMicroBench:UniMem, V100, nvprof, 2.706 GB in 412.7 ms",
     }
 
 

@@ -52,11 +52,12 @@ def test_a_host_whole():
         "graph_instantiate_ns": 10000.0,
         "graph_instantiate_node_ns": 2000.0,
         "graph_update_node_ns": 720.0,
+        "mapped_read_gbytes_per_s": 12.4,
+        "mapped_write_gbytes_per_s": 12.9,
         "page_nbytes": 65536,
-        "fault_group_ns": 142000.0,
-        "fault_group_nbytes": 655360,
+        "fault_group_ns": 155000.0,
+        "host_fault_nbytes": 2097152,
         "migrate_gbytes_per_s": 6.56,
-        "is_coherent": False,
     }
 
 
@@ -86,10 +87,10 @@ def test_a_description_is_the_host(name):
 
 def test_a_file_may_inherit(tmp_path):
     path = tmp_path / "slow.toml"
-    path.write_text('inherits = "pcie3"\nlaunch_ns = { value = 9000, source = "nvprof" }\nis_coherent = true\n')
+    path.write_text('inherits = "pcie3"\nlaunch_ns = { value = 9000, source = "nvprof" }\npage_nbytes = 4096\n')
     host, base = load_host(path), load_host("pcie3")
-    assert (host.name, host.launch_ns, host.is_coherent, host.copy_ns) == ("slow", 9000.0, True, base.copy_ns)
-    assert [host.sources[name] for name in ("launch_ns", "is_coherent")] == ["nvprof", "slow.toml"]
+    assert (host.name, host.launch_ns, host.page_nbytes, host.copy_ns) == ("slow", 9000.0, 4096, base.copy_ns)
+    assert [host.sources[name] for name in ("launch_ns", "page_nbytes")] == ["nvprof", "slow.toml"]
 
 
 KNOWN = f"Known hosts: {', '.join(NAMES)}, or the path of a .toml file"
@@ -115,7 +116,6 @@ KNOWN = f"Known hosts: {', '.join(NAMES)}, or the path of a .toml file"
         ('inherits = "pcie4"\nlaunch_ns = "5"', "launch_ns: expected a number (ns), got '5'"),
         ('inherits = "pcie4"\nlaunch_ns = true', "launch_ns: expected a number (ns), got True"),
         ('inherits = "pcie4"\nstaged_nbytes = 0.5', "staged_nbytes: expected a whole number (bytes), got 0.5"),
-        ('inherits = "pcie4"\nis_coherent = 1', "is_coherent: expected true or false, got 1"),
         ('inherits = "pcie4"\nlink = 5', "link: expected a text, got 5"),
         (
             'inherits = "pcie4"\nlaunch_ns = { value = 5 }',
@@ -128,8 +128,8 @@ KNOWN = f"Known hosts: {', '.join(NAMES)}, or the path of a .toml file"
         ),
         ('inherits = "pcie4"\npage_nbytes = 5000', "page_nbytes is 5000, which is no power of two"),
         (
-            'inherits = "pcie4"\nfault_group_nbytes = 4096',
-            "fault_group_nbytes is 4096, less than a page of page_nbytes = 65536",
+            'inherits = "pcie4"\nhost_fault_nbytes = 4096',
+            "host_fault_nbytes is 4096, less than a page of page_nbytes = 65536",
         ),
         ("inherits = 5", "inherits: expected a host's name or file, got 5"),
         ('inherits = "bad.toml"', "inherits itself, through bad.toml"),

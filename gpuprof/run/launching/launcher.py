@@ -6,6 +6,7 @@ A launch on the default stream is waited for at once. Launches on other streams 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -16,14 +17,22 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
+from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
 from gpuprof.run.launching.gpu_timing import GpuTiming
+from gpuprof.run.launching.host_memory import HostMemory
 from gpuprof.run.launching.nested import Descent, launches_grids
-from gpuprof.run.launching.operations import cost_of, flags_of
+from gpuprof.run.launching.operations import Cost, costs_of_touches, flags_of
 from gpuprof.run.launching.pending import BegunLaunch, InFlight
 from gpuprof.run.launching.settling import Settler
 from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
-from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver, StreamOperation
+from gpuprof.run.observers.observer import (
+    DrawStage,
+    HostMemoryTouched,
+    LaunchStart,
+    SessionObserver,
+    StreamOperation,
+)
 from gpuprof.run.observers.tasks import Tasks
 from gpuprof.run.observers.tracing import LaunchTrace, Tracers
 from gpuprof.run.run_settings import Settings
@@ -58,6 +67,10 @@ class Launcher:
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.priorities: dict[int, int] = {}  # of streams
         self.n_launches = 0
+        # Without a host, nothing takes time to come to the GPU.
+        self.host_memory = HostMemory(timeline.host.page_nbytes) if timeline.host and settings.is_timed else None
+        self._footprint: Footprint | None = None  # of launches that may touch memory of the host
+        self._touched: list[tuple[Bytes, Bytes]] | None = None  # read and written, by such a launch and its children
 
     @property
     def cycle(self) -> int:
@@ -80,15 +93,22 @@ class Launcher:
             return self._only_emulate(launch)
         if launch.stream == 0:
             self.settle()
+        brings = self.host_memory is not None and self.host_memory.is_touched_by(launch.params)
+        if brings:
+            self.finish_emulation()  # so that what is emulated next is this launch
         begun = self.begin(launch, shader=shader)._replace(arrival=self.timeline.arrival(launch.stream))
         chip, is_node = self.chip, self.timeline.is_graph
         self.in_flight.add(
             begun, chip.graph_node_cycles if is_node else chip.launch_cycles, self.timeline.cross_stream_cycles
         )
-        if launches_grids(launch.module):
-            emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
-            with self.settler.stopping():
-                Descent(self.in_flight, emulate, self.begin, self.chip).run(len(self.in_flight.flights) - 1)
+        number = len(self.in_flight.flights) - 1
+        with self._watching_touches() if brings else nullcontext():
+            if launches_grids(launch.module):
+                emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
+                with self.settler.stopping():
+                    Descent(self.in_flight, emulate, self.begin, self.chip).run(number)
+            if brings:
+                self._bring(number)
         if not self.settings.is_timed:
             self.settler.run_through()
             return None
@@ -102,22 +122,54 @@ class Launcher:
         machine = self.timing.machine
         machine.cycle = max(machine.cycle, self.timeline.arrival(DEFAULT_STREAM))
 
-    def operate(self, command: cmd.Command, stream: int) -> StreamOperation:
+    def operate(self, cost: Cost | None, stream: int) -> StreamOperation:
         """A copy, fill or function of the host takes its place on a stream; its time is known once what it waits for
-        has been timed.
+        has been timed. cost: None without a host.
         """
-        operation = self._operation(command, stream)
+        operation = self._operation(cost, stream)
         if self.in_flight.flights and not self.in_flight.are_draws:
             self.in_flight.operate(operation)
         else:
             self.timeline.carry_out(operation)
         return operation
 
-    def _operation(self, command: cmd.Command, stream: int) -> StreamOperation:
+    def touch(self, cost: Cost) -> StreamOperation:
+        """The host, with nothing in flight, touches memory that the GPU has, and stays until it has come."""
+        operation = replace(self._operation(cost, DEFAULT_STREAM), arrival=self.timeline.present)
+        self.timeline.carry_out(operation)
+        self.timeline.reach_ns(self.timeline.ns(operation.end_cycle))
+        return operation
+
+    @contextmanager
+    def _watching_touches(self) -> Iterator[None]:
+        """The bytes that launches touch which are emulated meanwhile are noted."""
+        self._touched = []
+        try:
+            yield
+        finally:
+            self._touched = None
+
+    def _bring(self, number: int) -> None:
+        """Memory of the host that a launch in flight touches comes to it."""
+        with self.settler.stopping():
+            self.in_flight.finish_emulation()
+        flight = self.in_flight.flights[number]
+        launch, before = flight.launch, [self.in_flight.flights[k].launch for k in flight.after if k >= 0]
+        operations = list[StreamOperation]()
+        for reads, writes in self._touched:
+            touches = self.host_memory.launch_touches(reads, writes)
+            for kind, name, cost in costs_of_touches(touches, launch.n_blocks, self.timeline.host, self.chip):
+                operation = replace(self._operation(cost, launch.stream), launch=launch)
+                operations.append(operation)
+                command = HostMemoryTouched(kind, name, launch.stream)
+                for observer in self.observers:
+                    observer.happens(command, operation.arrival, before, operation)
+        self.in_flight.operate_before(number, operations)
+
+    def _operation(self, cost: Cost | None, stream: int) -> StreamOperation:
         timeline = self.timeline
-        if timeline.host is None:
+        if cost is None:
             return StreamOperation(ENGINE_MEMORY, timeline.arrival(stream), 0, 0, stream=stream)
-        cost = cost_of(command, timeline.host, self.chip)
         timeline.pass_ns(cost.host_ns)
         latency_ns = timeline.latency_ns(cost.latency_ns)
         return StreamOperation(
@@ -193,6 +245,9 @@ class Launcher:
         orders: Iterable[Order],
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
+        footprint = self.tasks.footprint
+        if self._touched is not None and footprint is None:
+            footprint = self._footprint = self._footprint or Footprint()
         limit = self.settings.max_instructions or self.settings.max_cycles  # a warp takes at least as many cycles
         run = partial(
             emulate,
@@ -202,7 +257,7 @@ class Launcher:
             max_warp_instructions=limit,
             counters=counters,
             orders=orders,
-            footprint=self.tasks.footprint,
+            footprint=footprint,
             is_counted=is_counted,
         )
         try:
@@ -211,6 +266,8 @@ class Launcher:
             else:
                 yield from trace.watched(run) if trace else run()
         finally:
+            if self._touched is not None:
+                self._touched.append((footprint.reads(), footprint.writes()))
             for observer in self.observers:
                 observer.emulated(launch)
 

@@ -291,6 +291,15 @@ class InFlight:
         self.operations.append(operation)
         stream.tail, stream.last, stream.events = {-len(self.operations)}, None, set()
 
+    def operate_before(self, number: int, operations: Iterable[StreamOperation]) -> None:
+        """Operations that bring memory to a launch in flight: after all that the launch waits for."""
+        flight = self.flights[number]
+        after = flight.after
+        for operation in operations:
+            operation.after = after
+            self.operations.append(operation)
+            flight.after = (*flight.after, -len(self.operations))
+
     @property
     def are_draws(self) -> bool:
         """True if something is in flight, all of it shaders of draws."""

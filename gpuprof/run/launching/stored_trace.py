@@ -52,8 +52,10 @@ def stored(grids: Sequence[Grid], why: str = WHY, advice: str = ADVICE) -> tuple
 
 
 def repeated(grids: list[Grid], times: int) -> Iterator[list[Grid]]:
-    """The grids for each of so many timings. The launches are emulated once, to the orders of the first."""
+    """The grids for each of so many timings. The launches are emulated once, to the orders of the first. Only the last
+    timing has operations: the others wait for none.
+    """
     for _ in range(times - 1):
         now, grids = stored(grids)
-        yield now
+        yield [replace(grid, after=tuple(number for number in grid.after if number >= 0)) for grid in now]
     yield grids

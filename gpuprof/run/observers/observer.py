@@ -71,13 +71,25 @@ class LaunchOrder(NamedTuple):
 @dataclass(eq=False)
 class StreamOperation(Operation):
     """An operation of a stream, with what the recording has of it: `flags` are those of relate.task_kinds. is_timed:
-    there is a host whose link and calls say what it takes.
+    there is a host whose link and calls say what it takes. launch: that it brings memory to, None for others.
     """
 
     stream: int = 0
     nbytes: int = 0
     flags: int = 0
     is_timed: bool = False
+    launch: cmd.Launch | None = None
+
+
+@dataclass(frozen=True)
+class HostMemoryTouched:
+    """In place of a command: a launch touches memory that the host has, or the host memory that the GPU has. kind: of
+    relate.task_kinds; name: of the allocation; stream: the launch's, or commands.HOST.
+    """
+
+    kind: int
+    name: str
+    stream: int
 
 
 class CompletedDraw(NamedTuple):
@@ -119,13 +131,14 @@ class SessionObserver:
 
     def happens(
         self,
-        command: cmd.Command,
+        command: cmd.Command | HostMemoryTouched,
         cycle: int,
         after: Iterable[cmd.Launch],
         operation: StreamOperation | None = None,
     ) -> None:
-        """A copy, fill, resolve, wait or free takes its place in the order of execution, after the launches in flight
-        that end its stream, or that the event waits for which the stream waits for. operation: what takes its time.
+        """A copy, fill, resolve, wait or free, or the move of memory that is touched, takes its place in the order of
+        execution, after the launches in flight that end its stream, or that the event waits for which the stream waits
+        for. operation: what takes its time.
         """
 
     def operated(self, operation: StreamOperation) -> None:

@@ -25,7 +25,14 @@ from gpuprof.relate.byte_ranges import Ranges, coarser
 from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
 from gpuprof.relate.task_kinds import NONE, PARAMETERS
-from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchStart, SessionObserver, StreamOperation
+from gpuprof.run.observers.observer import (
+    CompletedDraw,
+    HostMemoryTouched,
+    LaunchOrder,
+    LaunchStart,
+    SessionObserver,
+    StreamOperation,
+)
 from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, OPERATIONS, RELATIONS, TASKS
 
 # Separate ranges of one task in one buffer. If there are more, the smallest gaps are filled, which is recorded.
@@ -48,15 +55,18 @@ KINDS = {
     cmd.Free: task_kinds.FREE,
     cmd.Resolve: task_kinds.COPY_WITHIN,
     cmd.HostFunction: task_kinds.HOST_FUNCTION,
+    cmd.Prefetch: task_kinds.PREFETCH,
 }
 
 
-def kind_of(command: cmd.Command) -> int:
+def kind_of(command: cmd.Command | HostMemoryTouched) -> int:
     """The kind of a command's task. A copy between page-locked memory and the device is one to the device, or to the
     host.
     """
     if isinstance(command, cmd.CopyWithin):
         return task_kinds.COPIES_OF[command.direction]
+    if isinstance(command, HostMemoryTouched):
+        return command.kind
     return KINDS[type(command)]
 
 
@@ -171,7 +181,7 @@ class Tasks(SessionObserver):
 
     def happens(
         self,
-        command: cmd.Command,
+        command: cmd.Command | HostMemoryTouched,
         cycle: int,
         after: Iterable[cmd.Launch] = (),
         operation: StreamOperation | None = None,
@@ -182,7 +192,9 @@ class Tasks(SessionObserver):
         )
         if operation:
             self._operations[operation] = task
-        if stream in (0, cmd.HOST):
+        if operation and operation.launch:
+            self._brings_to(operation.launch, task, after)
+        elif stream in (0, cmd.HOST):
             self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
             self._front, self._of_stream = (task,), {}
         elif isinstance(command, cmd.Wait):
@@ -195,6 +207,15 @@ class Tasks(SessionObserver):
         if self._rules:
             self._leaves[task] = ""
         self._note(task, command)
+
+    def _brings_to(self, launch: cmd.Launch, task: int, after: Iterable[cmd.Launch]) -> None:
+        """A task comes between a launch that was requested and all that the launch waits for. Constraints lead to later
+        requests, so there is none from it to the launch.
+        """
+        sources = {self._tasks[each] for each in after}
+        copy = self._after_copy.get(self._tasks[launch])
+        sources |= set() if copy is None else {copy}
+        self._constrain(task_kinds.STREAM if sources else task_kinds.HOST_WAIT, sources or {*self._front}, task)
 
     def operated(self, operation: StreamOperation) -> None:
         if not operation.is_timed:
@@ -379,12 +400,14 @@ class Tasks(SessionObserver):
             raise UsageError(f"no buffer is at 0x{address:x}: relate a task to an array that is in memory")
         return self._buffers[allocation.address]
 
-    def _name(self, command: cmd.Command) -> str:
+    def _name(self, command: cmd.Command | HostMemoryTouched) -> str:
         """A name for the command's task, with the buffer of the device that it reads or writes."""
         if isinstance(command, cmd.Resolve):
             return f"resolve {self._memory.at(command.targets.colors[0]).name}"
         if isinstance(command, cmd.HostFunction):
             return "host function"
+        if isinstance(command, HostMemoryTouched):
+            return f"{task_kinds.TASKS[command.kind]} {command.name}".strip()
         address = getattr(command, "address", getattr(command, "destination", None))
         if isinstance(command, cmd.CopyWithin) and command.direction == "out":
             address = command.source
