@@ -65,6 +65,8 @@ Kernel Name,Fact,Value
 ,program.share.kernels,0.25
 ,program.share.copies,0.161538
 ,program.share.fills,0.009615
+,program.share.page faults,0.0
+,program.share.mapped memory,0.0
 ,program.share.host functions,0.065385
 ,program.share.copies with kernels,0.0
 ,program.share.idle,0.584615
@@ -240,7 +242,14 @@ PROGRAM = {
     "is_estimate": True,
     "begin_cycle": 0,
     "end_cycle": 52000,
-    "shares": {"kernels": 0.25, "copies": 0.161538, "fills": 0.009615, "host functions": 0.065385},
+    "shares": {
+        "kernels": 0.25,
+        "copies": 0.161538,
+        "fills": 0.009615,
+        "page faults": 0.0,
+        "mapped memory": 0.0,
+        "host functions": 0.065385,
+    },
     "copies_with_kernels": 0.0,
     "idle": 0.584615,
     "idle_for": {
@@ -348,10 +357,12 @@ def works(*rows) -> Works:
         ([(0, 5, 60, 1, 1)], [(0, 1, "the host", "a"), (1, 5, "another stream", "a")]),
         ([(0, 5, 60, -1, 0)], [(0, 5, "not known", "a")]),
         ([(0, 5, 60, -1, 1)], [(0, 5, "another stream", "a")]),
-        # of two at a time a copy counts first, then a fill; a host function last
+        # of two at a time a copy counts first, then a fill, faults, mapped memory; a host function last
         (
-            [(3, 0, 30, 0, 0), (2, 0, 20, 0, 0), (1, 0, 10, 0, 0), (0, 30, 60, 0, 0)],
-            [(0, 10, "a copy", "d"), (10, 20, "a fill", "d"), (20, 30, "a function of the host", "d")],
+            [(5, 0, 30, 0, 0), (4, 0, 25, 0, 0), (3, 0, 23, 0, 0), (2, 0, 20, 0, 0), (1, 0, 10, 0, 0),
+             (0, 30, 60, 0, 0)],
+            [(0, 10, "a copy", "f"), (10, 20, "a fill", "f"), (20, 23, "page faults", "f"),
+             (23, 25, "mapped memory", "f"), (25, 30, "a function of the host", "f")],
         ),
         # later requests part no gap
         ([(0, 9, 60, 8, 0), (0, 40, 50, 4, 0)], [(0, 8, "the host", "a"), (8, 9, "the start of a request", "a")]),

@@ -28,7 +28,7 @@ HEADINGS = (
     *("Device", "Ctx", "GreenCtx", "Strm", "Name"),
 )
 CONTEXT = 1  # there is one
-DEVICE, PINNED, PAGEABLE = "Device", "Pinned", "Pageable"
+DEVICE, PINNED, PAGEABLE, MANAGED = "Device", "Pinned", "Pageable", "Managed"
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
@@ -71,5 +71,7 @@ def _memories(work: Work) -> tuple[str, str]:
     host = PINNED if work.operation.is_pinned else PAGEABLE
     if work.name == FILL:
         return DEVICE, ""
+    if work.is_managed:
+        return MANAGED, MANAGED
     kinds = {"copy engine in": (host, DEVICE), "copy engine out": (DEVICE, host), "host": (host, host)}
     return kinds.get(work.operation.engine, (DEVICE, DEVICE))

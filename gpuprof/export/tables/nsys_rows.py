@@ -19,10 +19,12 @@ from gpuprof.correlate.tasks.host_clock import clock_in, ns_of
 from gpuprof.correlate.tasks.task_queries import read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
+from gpuprof.relate.task_kinds import PAGE_FAULTS, PREFETCH, TASKS
 from gpuprof.report.formats import csv_of
 from gpuprof.report.tasks.program_time import (
+    COPIES as COPY_WORK,
+    FAULTS,
     FILLS,
-    HOST_FUNCTIONS,
     UNKNOWN,
     Operation,
     calls_of,
@@ -43,6 +45,12 @@ COPIES = {
     "memory": "[CUDA memcpy Device-to-Device]",
     "host": "[CUDA memcpy Host-to-Host]",
 }
+MANAGED = (TASKS[PAGE_FAULTS], TASKS[PREFETCH])
+UNIFIED = {
+    "copy engine in": "[CUDA Unified Memory memcpy Host-to-Device]",
+    "copy engine out": "[CUDA Unified Memory memcpy Device-to-Host]",
+}
+LISTED = (COPY_WORK, FILLS, FAULTS)  # nsys has mapped memory in the time of the kernels that touch it
 
 
 class Kernel(NamedTuple):
@@ -77,7 +85,14 @@ class Work(NamedTuple):
 
     @property
     def name(self) -> str:
-        return FILL if work_of(self.operation) == FILLS else COPIES[self.operation.engine]
+        if work_of(self.operation) == FILLS:
+            return FILL
+        return (UNIFIED if self.is_managed else COPIES)[self.operation.engine]
+
+    @property
+    def is_managed(self) -> bool:
+        """Managed memory moves."""
+        return self.operation.kind in MANAGED
 
 
 def clock_of(database: sqlite3.Connection) -> float:
@@ -135,7 +150,7 @@ def read_works(database: sqlite3.Connection) -> list[Work]:
     found = [
         Work(each, *(round(ns_of(cycle, clock_mhz)) for cycle in (each.start, each.end)))
         for each in operations
-        if clock_mhz and work_of(each) != HOST_FUNCTIONS
+        if clock_mhz and work_of(each) in LISTED
     ]
     if not found:
         raise NotComparable(NO_OPERATIONS)

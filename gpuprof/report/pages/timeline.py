@@ -22,7 +22,7 @@ PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
 LEAST_NAME, LEAST_BARS = 12, 8  # cells of a terminal
 MARK, BAR, POINT = "*", "=", "."
-LETTERS = dict(zip(GAPS, "cfuhosn?", strict=True))  # of what no kernel runs for
+LETTERS = dict(zip(GAPS, "cfpmuhosn?", strict=True))  # of what no kernel runs for
 MOST_LETTERS = 8  # of stall reasons that are explained
 
 

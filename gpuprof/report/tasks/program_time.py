@@ -21,19 +21,33 @@ from gpuprof.relate.task_kinds import (
     COPY_OUT,
     COPY_WITHIN,
     FILL as FILL_TASK,
+    HOST_FUNCTION,
+    MAPPED_MEMORY,
+    PAGE_FAULTS,
+    PREFETCH,
     TASKS,
 )
-from gpuprof.tables.engines import ENGINE_HOST, ENGINES
+from gpuprof.tables.engines import ENGINES
 
-KERNELS, COPIES, FILLS, HOST_FUNCTIONS = WORKS = ("kernels", "copies", "fills", "host functions")
+KERNELS, COPIES, FILLS, FAULTS, MAPPED, HOST_FUNCTIONS = WORKS = (
+    *("kernels", "copies", "fills", "page faults", "mapped memory", "host functions"),
+)
+WORK_OF = dict.fromkeys((COPY_IN, COPY_OUT, COPY_WITHIN, COPY_HOST, PREFETCH), COPIES) | {
+    FILL_TASK: FILLS,
+    PAGE_FAULTS: FAULTS,
+    MAPPED_MEMORY: MAPPED,
+    HOST_FUNCTION: HOST_FUNCTIONS,
+}
 UNKNOWN = -1
 # What the GPU waits for while no kernel runs; of two that hold the first counts.
-COPY, FILL, FUNCTION = "a copy", "a fill", "a function of the host"
+COPY, FILL, FAULT, MAPPING, FUNCTION = "a copy", "a fill", "page faults", "mapped memory", "a function of the host"
 HOST, OTHER_STREAM, START = "the host", "another stream", "the start of a request"
 NOTHING, NOT_KNOWN = "nothing asked", "not known"
 GAPS = {
     COPY: "A copy is under way, and no kernel.",
     FILL: "A fill is under way, and no kernel and no copy.",
+    FAULT: "Pages of managed memory move to the side that touches them.",
+    MAPPING: "Page-locked memory that the next kernel touches crosses the link.",
     FUNCTION: "A function of the host runs, for which a stream waits.",
     HOST: "The request that comes next had not arrived.",
     OTHER_STREAM: "The request had arrived, and waits for an event of another stream or for the default stream.",
@@ -41,12 +55,16 @@ GAPS = {
     NOTHING: "No request comes any more.",
     NOT_KNOWN: "The recording does not say when the next request arrived: it has no calls.",
 }
+# The cause of a gap by the work that there is, the first that holds.
+CAUSES = {COPIES: COPY, FILLS: FILL, FAULTS: FAULT, MAPPED: MAPPING, HOST_FUNCTIONS: FUNCTION}
 IDLE = (FUNCTION, HOST, OTHER_STREAM, START, NOTHING, NOT_KNOWN)  # of these, those in which the GPU does nothing
 ORDERS = ("event", "default stream")  # constraints between streams
 
 
 class Operation(NamedTuple):
-    """A copy, fill or host function. `call`: the task of the call that requested it; UNKNOWN for none."""
+    """A copy, fill, host function, or memory that moves when it is touched. `call`: the task of the call that requested
+    it; UNKNOWN for none.
+    """
 
     task: int
     name: str
@@ -212,10 +230,7 @@ def engines_of(operations: Sequence[Operation]) -> tuple[Engine, ...]:
 
 def work_of(operation: Operation) -> str:
     """One of WORKS."""
-    if operation.kind == TASKS[FILL_TASK]:
-        return FILLS
-    is_copy = operation.kind in (TASKS[kind] for kind in (COPY_IN, COPY_OUT, COPY_WITHIN, COPY_HOST))
-    return COPIES if is_copy or operation.engine != ENGINES[ENGINE_HOST] else HOST_FUNCTIONS
+    return WORK_OF.get(TASKS.index(operation.kind), COPIES)
 
 
 def _works(
@@ -266,19 +281,11 @@ def stretches(works: Works, begin: int, end: int) -> tuple[np.ndarray, np.ndarra
 def gaps(works: Works, edges: np.ndarray, kinds: np.ndarray) -> Iterator[Gap]:
     """A gap for each stretch without a kernel; nothing starts within one."""
     following = np.searchsorted(works.start, edges[1:], side="left")
-    kernels, copies, fills, functions = kinds
-    for place in np.flatnonzero(~kernels).tolist():
+    for place in np.flatnonzero(~kinds[WORKS.index(KERNELS)]).tolist():
         start, end, after = int(edges[place]), int(edges[place + 1]), int(following[place])
         name = works.names[after] if after < len(works.names) else ""
-        if copies[place]:
-            cause = COPY
-        elif fills[place]:
-            cause = FILL
-        elif functions[place]:
-            cause = FUNCTION
-        else:
-            cause = _cause(works, after, start)
-        yield Gap(start, end, cause, name)
+        cause = next((cause for work, cause in CAUSES.items() if kinds[WORKS.index(work), place]), "")
+        yield Gap(start, end, cause or _cause(works, after, start), name)
 
 
 def _cause(works: Works, after: int, cycle: int) -> str:
