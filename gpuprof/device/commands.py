@@ -84,13 +84,14 @@ class MakeImage:
 @dataclass(frozen=True)
 class CopyIn:
     """Host to device. `data` is used up when the command is carried out. is_pinned: the host's memory is page-locked,
-    so the host need not wait until it has been read.
+    so the host need not wait until it has been read. is_waited: the host waits for the end of the copy.
     """
 
     address: int
     data: bytes | memoryview
     stream: int = 0
     is_pinned: bool = False
+    is_waited: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,16 @@ FIELDS = (
     Field("fill_latency_ns", "float", "ns", 0, SECOND_NS, "time of the GPU for a fill of no bytes"),
     # Copies of pageable memory, which the driver stages in page-locked memory of its own.
     Field("pageable_share", "float", "of the link's rate", 0.001, 1, "rate of copies of pageable memory"),
-    Field("pageable_latency_ns", "float", "ns", 0, SECOND_NS,
-        "added to a copy of pageable memory before its first byte is staged"),
+    Field("pageable_near_nbytes", "int", "bytes", 0, 1 << 40,
+        "of a copy of pageable memory, bytes that have this rate"),
+    Field("pageable_far_share", "float", "of the link's rate", 0.001, 1, "rate of the rest of it"),
     Field("staging_gbytes_per_s", "float", "10^9 bytes per second", 0.001, 10000,
         "the host's own copy of pageable memory into the staging buffer"),
     Field("staged_nbytes", "int", "bytes", 0, 1 << 40,
         "copies of pageable memory to the GPU up to this size return once they are staged"),
     # Calls: how long the host is in them.
     Field("other_ns", "float", "ns", 0, SECOND_NS, "a call that gives the GPU no work"),
+    Field("submit_ns", "float", "ns", 0, SECOND_NS, "from the end of a call to the GPU, which may then begin"),
     Field("launch_ns", "float", "ns", 0, SECOND_NS, "the launch of a kernel"),
     Field("copy_ns", "float", "ns", 0, SECOND_NS, "the call of a copy, without waiting for it"),
     Field("symbol_copy_ns", "float", "ns", 0, SECOND_NS, "the same of a copy to or from a symbol"),

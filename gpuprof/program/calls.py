@@ -61,10 +61,10 @@ CALLS = (
     Call("unreserve", ("address",), cost="other"),
     Call("map", ("address", "nbytes"), cost=BY_COMMANDS),
     Call("unmap", ("address", "nbytes"), cost=BY_COMMANDS),
-    Call("copy_in", ("address", "stream"), payload="bytes", cost=BY_COMMANDS),
+    Call("copy_in", ("address", "stream", "is_waited"), payload="bytes", cost=BY_COMMANDS),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1, cost=BY_COMMANDS),
     # What lies in the memory for copies.
-    Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1, cost=BY_COMMANDS),
+    Call("staged_in", ("address", "nbytes", "stream", "is_waited"), nbytes_at=1, cost=BY_COMMANDS),
     Call("staged_out", ("address", "nbytes", "stream"), nbytes_at=1, cost=BY_COMMANDS),
     Call("copy_within", ("to", "from_", "nbytes", "stream"), nbytes_at=2, cost=BY_COMMANDS),
     Call("fill", ("address", "nbytes", "value", "stream"), nbytes_at=1, cost=BY_COMMANDS),

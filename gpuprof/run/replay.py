@@ -204,7 +204,7 @@ class Player:
         return cmd.Load(program, saved.load_base if self.saved_load_bases else None, saved.placed)
 
     def _copy_in(self, saved: SavedCopyIn) -> cmd.CopyIn:
-        return cmd.CopyIn(saved.address, self._content(saved), saved.stream, saved.is_pinned)
+        return cmd.CopyIn(saved.address, self._content(saved), saved.stream, saved.is_pinned, saved.is_waited)
 
     def _host_write(self, saved: SavedHostWrite) -> cmd.HostWrite:
         return cmd.HostWrite(saved.address, self._content(saved))

@@ -330,7 +330,9 @@ class Session:
     def _is_blocking(self, command: cmd.CopyIn) -> bool:
         """True for a copy that the host stays with until its end, and so until that of what its stream has."""
         host = self.timeline.host
-        return host is not None and not command.is_pinned and len(command.data) > host.staged_nbytes
+        return host is not None and (
+            command.is_waited or (not command.is_pinned and len(command.data) > host.staged_nbytes)
+        )
 
     def _operate(self, command: cmd.Command, cost: Cost | None = None) -> None:
         """A copy, fill or function of the host takes its time, and its place in the order of execution. cost: None for
@@ -341,12 +343,13 @@ class Session:
             cost = cost_of(command, host, self.chip)
         operation = self.launcher.operate(cost, command.stream)
         is_awaited = isinstance(command, cmd.CopyOut) and not command.is_pinned
+        is_waited = isinstance(command, cmd.CopyIn) and command.is_waited
         reported = replace(command, stream=DEFAULT_STREAM) if is_awaited else command
         self._report(reported, max(operation.start_cycle, operation.arrival), after, operation)
         if operation.end_cycle >= 0:
             for observer in self.observers:
                 observer.operated(operation)
-        if is_awaited:
+        if is_awaited or is_waited:
             self.timeline.wait(operation.end_cycle)
         elif isinstance(command, cmd.CopyIn) and self._is_blocking(command):
             self.timeline.reach_ns(self.timeline.ns(operation.end_cycle))

@@ -90,7 +90,7 @@ def test_a_kernel_runs_on_what_was_copied(program):
     assert struct.unpack("<4I", parameters) == (0, 8, 8, 4)  # offset and bytes of each parameter
     status, (address,), _ = program("allocate", 4, PLAIN, payload=b"cudaMalloc")
     assert (status, address) == (0, 0x7_0000_1000)  # the module's variable lies before it
-    assert program("copy_in", address, 0, payload=struct.pack("<I", 40)) == (0, (), b"")
+    assert program("copy_in", address, 0, 0, payload=struct.pack("<I", 40)) == (0, (), b"")
     assert program.launch(address, 2) == 0
     assert program("copy_out", address, 4, 0) == (0, (), struct.pack("<I", 42))
     assert program("fill", address, 4, 0xFFFF01, 0)[0] == 0
@@ -104,7 +104,7 @@ MISTAKES = {
     "memory that nobody has": ("allocate", (1 << 40, PLAIN), b"cudaMalloc", 2, "out of device memory"),
     "a negative size": ("allocate", (-1, PLAIN), b"cudaMalloc", 2, "out of device memory"),
     "a free within": ("free", (0x7_0000_1001,), b"", 1, "0x700001001"),
-    "a copy behind the end": ("copy_in", (0x7_0000_1000, 0), bytes(65), 1, "0x700001000"),
+    "a copy behind the end": ("copy_in", (0x7_0000_1000, 0, 0), bytes(65), 1, "0x700001000"),
     "a copy of a negative size": ("copy_out", (0x7_0000_1000, -4, 0), b"", 1, "0x700001000"),
     "a fill behind the end": ("fill", (0x7_0000_1000, 65, 0, 0), b"", 1, "0x700001000"),
     "a kernel that is not there": ("function", (0,), b"subtract", 98, "k.ptx has no kernel subtract"),
@@ -123,7 +123,7 @@ MISTAKES = {
         720,
         "217 blocks",
     ),
-    "a stream": ("copy_in", (0x7_0000_1000, 99), b"a", 400, "there is no stream 99"),
+    "a stream": ("copy_in", (0x7_0000_1000, 99, 0), b"a", 400, "there is no stream 99"),
     "a stream of nobody": ("destroy_stream", (16 + 1000,), b"", 400, "there is no stream 1016"),
     "event 0": ("record", (0, 0), b"", 400, "there is no event 0"),
     "an event": ("event_time", (-1, 1), b"", 400, "there is no event"),
@@ -136,7 +136,7 @@ MISTAKES = {
     "a relation of no task": ("relate", (7, 8, 0), b"depends on", 1, "identifier 7"),
     "half a parameter": ("parameter", (0,), b"name", 1, "a name, a kind and a value"),
     "PTX that is none": ("module_image", (), b"nothing", 218, ".target"),
-    "more than there is for copies": ("staged_in", (0x7_0000_1000, 1 << 40, 0), b"", 1, "memory for copies"),
+    "more than there is for copies": ("staged_in", (0x7_0000_1000, 1 << 40, 0, 0), b"", 1, "memory for copies"),
     "no threads to count for": ("occupancy", (0, 0, 0), b"", 1, ""),
     "too much shared memory": ("shared_limit", (0, 1 << 30), b"", 1, "1073741824 bytes"),
     "negative shared memory": ("shared_limit", (0, -1), b"", 1, "-1 bytes"),
@@ -200,7 +200,7 @@ def test_streams_and_events(program):
     assert program("event_time", 1, 1)[:2] == (0, (0,))
     assert program("destroy_stream", 17)[0] == 0
     assert program("record", 1, 17)[0] == 400
-    assert [program("copy_in", 0x7_0000_0000, stream, payload=b"")[0] for stream in (3, 15)] == [400, 400]
+    assert [program("copy_in", 0x7_0000_0000, stream, 0, payload=b"")[0] for stream in (3, 15)] == [400, 400]
 
 
 def test_what_the_host_waits_for(program):
@@ -236,7 +236,7 @@ def test_what_the_host_writes_is_told_before_a_launch(tmp_path, kind, copies):
         told = [command for command in program.commands if isinstance(command, cmd.HostWrite)]
         assert [(each.address, each.data) for each in told] == [(address, struct.pack("<I", 5))] * copies
         assert program("free", address)[0] == 0
-        assert program("copy_in", address, 0, payload=b"a")[0] == 1
+        assert program("copy_in", address, 0, 0, payload=b"a")[0] == 1
 
 
 def served(program, name, *words, host_ns=0, is_part=False, payload=b""):

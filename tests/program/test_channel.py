@@ -22,20 +22,20 @@ def ends():
 
 def test_requests_come_one_after_the_other_until_the_program_ends(ends):
     channel, program = ends
-    program.sendall(struct.pack("<IIQ3QII2Q", NUMBERS["copy_in"], 2, 3, 10, 11, 12, 13, 0, 0x7_0000_0000, 0) + b"abc")
+    program.sendall(struct.pack("<IIQ3QII3Q", NUMBERS["copy_in"], 3, 3, 10, 11, 12, 13, 0, 0x7_0000_0000, 0, 0) + b"abc")
     program.sendall(struct.pack("<IIQ3QIIQ", NUMBERS["free"], 1, 0, 0, 0, 0, 0, 1, 2**64 - 1))
     program.close()
     assert [channel.receive() for _ in range(3)] == [
-        Request(COPY_IN, (0x7_0000_0000, 0), b"abc", Origin(10, 11, 12, 13, is_part=False)),
+        Request(COPY_IN, (0x7_0000_0000, 0, 0), b"abc", Origin(10, 11, 12, 13, is_part=False)),
         Request(FREE, (2**64 - 1,), b"", NOWHERE),
         None,
     ]
 
 
-WHOLE = struct.pack("<IIQ3QII2Q", NUMBERS["copy_in"], 2, 3, 0, 0, 0, 0, 0, 0, 0) + b"abc"
+WHOLE = struct.pack("<IIQ3QII3Q", NUMBERS["copy_in"], 3, 3, 0, 0, 0, 0, 0, 0, 0, 0) + b"abc"
 
 
-@pytest.mark.parametrize("nbytes", [0, 1, 15, 16, 47, 48, 52, 64, 66])
+@pytest.mark.parametrize("nbytes", [0, 1, 15, 16, 47, 48, 52, 64, 72, 74])
 def test_a_program_that_ends_within_a_message_has_ended(ends, nbytes):
     channel, program = ends
     program.sendall(WHOLE[:nbytes])
@@ -49,8 +49,8 @@ HOSTILE = {
     "a word too many": (NUMBERS["free"], 2, 0),
     "a word too few": (NUMBERS["free"], 0, 0),
     "words without end": (NUMBERS["free"], 2**32 - 1, 0),
-    "a payload of more than the device's memory": (NUMBERS["copy_in"], 2, 1001),
-    "a payload without end": (NUMBERS["copy_in"], 2, 2**64 - 1),
+    "a payload of more than the device's memory": (NUMBERS["copy_in"], 3, 1001),
+    "a payload without end": (NUMBERS["copy_in"], 3, 2**64 - 1),
 }
 
 

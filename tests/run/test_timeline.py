@@ -14,7 +14,7 @@ from gpuprof.tables.engines import ENGINE_IN, ENGINE_OUT
 COSTS = {
     "launch_ns": 100, "record_ns": 10, "idle_wait_ns": 5, "wait_return_ns": 20, "graph_launch_ns": 70,
     "graph_node_ns": 1, "graph_instantiate_ns": 1000, "graph_instantiate_node_ns": 30, "graph_update_node_ns": 7,
-    "cross_stream_ns": 300, "both_ways_share": 0.7, "row_ns": 2,
+    "cross_stream_ns": 300, "submit_ns": 0, "both_ways_share": 0.7, "row_ns": 2,
 }  # fmt: skip
 CHIP = renamed_with(load_chip("a100"), {"clock_mhz": 1000.0})
 
@@ -66,6 +66,16 @@ def test_a_full_queue_of_launches_keeps_the_host():
     assert clock.host_ns == 100 * LAUNCH_QUEUE
     clock.launch()
     assert clock.host_ns == 1_000_000 + 100
+
+
+def test_a_request_reaches_the_gpu_later():
+    """By submit_ns, which a busy stream hides."""
+    clock = timeline()
+    clock.host = replace(clock.host, values=clock.host.values | {"submit_ns": 40})
+    clock.launch()
+    clock.ended(1, 130)
+    clock.ended(2, 200)
+    assert [clock.arrival(stream) for stream in (1, 2)] == [140, 200]
 
 
 def test_which_streams_wait_for_the_default_stream():

@@ -86,7 +86,7 @@ cudaError_t copy_piece(char *to, const char *from, size_t nbytes, bool into, cud
     Turn turn;
     if (into) {
         memcpy(staging(), from, nbytes);
-        return ask(Call::staged_in, to, nbytes, number(stream)).status;
+        return ask(Call::staged_in, to, nbytes, number(stream), n_synchronous > 0).status;
     }
     const cudaError_t status = ask(Call::staged_out, from, nbytes, number(stream)).status;
     if (!status)
@@ -134,7 +134,7 @@ cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind,
     if ((into || out_of) && nbytes >= least_staged)
         return copy_staged((char *)to, (const char *)from, nbytes, into, stream);
     if (into)
-        return ask_with(Payload{from, nbytes}, nullptr, Call::copy_in, to, number(stream)).status;
+        return ask_with(Payload{from, nbytes}, nullptr, Call::copy_in, to, number(stream), n_synchronous > 0).status;
     if (out_of) {
         Room room = {to, nbytes};
         return ask_with(Payload{}, &room, Call::copy_out, from, nbytes, number(stream)).status;

@@ -22,8 +22,8 @@ struct Box {
 cudaError_t copy_box(Side to, Side from, Box box, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t fill_box(Side to, int value, Box box, cudaStream_t stream);
 
-// The host waits for copies between page-locked memory and the device that are asked while it lives. Others wait, or do
-// not wait, whoever asks (CUDA Runtime API, API synchronization behavior).
+// The host waits for copies to the device, and for those between it and page-locked memory, that are asked while it
+// lives. Others wait, or do not wait, whoever asks (CUDA Runtime API, API synchronization behavior).
 class Synchronous {
 public:
     Synchronous();

@@ -173,7 +173,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *made, c
     *shared = {(char *)word, sizeof first, 1};
     graph->conditions.add({shared, first, flags == cudaGraphCondAssignDefault});
     *made = (cudaGraphConditionalHandle)word;
-    return result(ask_with(Payload{&first, sizeof first}, nullptr, Call::copy_in, word, 0).status);
+    return result(ask_with(Payload{&first, sizeof first}, nullptr, Call::copy_in, word, 0, 0).status);
 }
 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t *made, void *p, cudaHostFn_t destroy, unsigned int n, unsigned int flags)

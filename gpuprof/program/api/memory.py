@@ -93,8 +93,8 @@ class Memory:
         self._pinned.discard(address)
         self.device.submit(cmd.Free(address))
 
-    def copy_in(self, data: bytes | memoryview, address: int, stream: int):
-        self.device.submit(cmd.CopyIn(address, data, self._streams.number(stream)))
+    def copy_in(self, data: bytes | memoryview, address: int, stream: int, is_waited: int):
+        self.device.submit(cmd.CopyIn(address, data, self._streams.number(stream), is_waited=bool(is_waited)))
         return (), b""
 
     def copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
@@ -104,8 +104,8 @@ class Memory:
         self._has_waited = True
         return (), self.device.submit(cmd.CopyOut(address, nbytes, number))
 
-    def staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
-        return self.copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream)
+    def staged_in(self, payload: bytes, address: int, nbytes: int, stream: int, is_waited: int):
+        return self.copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream, is_waited)
 
     def staged_out(self, payload: bytes, address: int, nbytes: int, stream: int):
         self._checked_staging(nbytes)

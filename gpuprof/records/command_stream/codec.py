@@ -66,6 +66,7 @@ class SavedCopyIn:
     blocks: tuple[int, ...] = ()
     stream: int = 0
     is_pinned: bool = False
+    is_waited: bool = False
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ class StreamWriter:
     def _saved(self, command: cmd.Command) -> Any:
         if isinstance(command, cmd.CopyIn):
             blocks = self._blocks_of(command.data)
-            return SavedCopyIn(command.address, len(command.data), blocks, command.stream, command.is_pinned)
+            how = (command.stream, command.is_pinned, command.is_waited)
+            return SavedCopyIn(command.address, len(command.data), blocks, *how)
         if isinstance(command, cmd.HostWrite):
             return SavedHostWrite(command.address, len(command.data), self._blocks_of(command.data))
         if isinstance(command, cmd.Launch):

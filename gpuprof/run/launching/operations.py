@@ -33,13 +33,10 @@ def cost_of(command: cmd.Command, host: Host, chip: Chip) -> Cost:
     """The cost of a copy, a fill or a function of the host."""
     if isinstance(command, cmd.CopyIn):
         nbytes = len(command.data)
-        if command.is_pinned:
-            return _over_the_link("in", nbytes, host)
-        return _staged_in(nbytes, host)
+        return _over_the_link("in", nbytes, host) if command.is_pinned else _staged("in", nbytes, host)
     if isinstance(command, cmd.CopyOut):
-        if command.is_pinned:
-            return _over_the_link("out", command.nbytes, host)
-        return _staged_out(command.nbytes, host)
+        nbytes = command.nbytes
+        return _over_the_link("out", nbytes, host) if command.is_pinned else _staged("out", nbytes, host)
     if isinstance(command, cmd.HostFunction):
         return Cost(ENGINE_HOST, 0, host.host_function_ns, 0)
     if isinstance(command, cmd.Fill):
@@ -97,23 +94,20 @@ def _over_the_link(direction: str, nbytes: int, host: Host) -> Cost:
     return Cost(_engine(direction), nbytes, host.copy_latency_ns, nbytes / _rate(direction, host), True)
 
 
-def _staged_in(nbytes: int, host: Host) -> Cost:
-    """From memory that is not page-locked. A short copy leaves once the host has staged it, and does not keep the host;
-    a long one is staged in pieces, and the host stays until the last.
+def _staged(direction: str, nbytes: int, host: Host) -> Cost:
+    """Between the GPU and memory that is not page-locked, by way of memory of the driver's that is. A short copy to the
+    GPU leaves once the host has staged it; a long one, either way, is staged in pieces while others are on the link.
     """
-    if nbytes <= host.staged_nbytes:
-        staged_ns = nbytes / host.staging_gbytes_per_s
-        return Cost(ENGINE_IN, nbytes, host.copy_latency_ns, nbytes / _rate("in", host), host_ns=staged_ns)
-    return _in_pieces("in", nbytes, host)
+    if nbytes > host.staged_nbytes:
+        return Cost(_engine(direction), nbytes, host.copy_latency_ns, _in_pieces_ns(direction, nbytes, host))
+    staged_ns = nbytes / host.staging_gbytes_per_s if direction == "in" else 0
+    return _over_the_link(direction, nbytes, host)._replace(is_pinned=False, host_ns=staged_ns)
 
 
-def _staged_out(nbytes: int, host: Host) -> Cost:
-    return _in_pieces("out", nbytes, host)
-
-
-def _in_pieces(direction: str, nbytes: int, host: Host) -> Cost:
-    rate = _rate(direction, host) * host.pageable_share
-    return Cost(_engine(direction), nbytes, host.pageable_latency_ns, nbytes / rate)
+def _in_pieces_ns(direction: str, nbytes: int, host: Host) -> float:
+    """The first bytes are in the caches of the host's CPU, and faster than the rest."""
+    near = min(nbytes, host.pageable_near_nbytes)
+    return (near / host.pageable_share + (nbytes - near) / host.pageable_far_share) / _rate(direction, host)
 
 
 def flags_of(cost: Cost, is_node: bool) -> int:

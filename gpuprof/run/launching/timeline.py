@@ -134,7 +134,8 @@ class Timeline:
 
     def arrival(self, stream: int) -> int:
         """The cycle from which a request made now may be carried out, as far as that is known."""
-        return max(self.present, self.end_of(stream))
+        submitted = self.cycles(self.host_ns + self.host.submit_ns) if self.host else self.present
+        return max(submitted, self.end_of(stream))
 
     def ended(self, stream: int, cycle: int) -> None:
         """Something on a stream ends at a cycle."""
