@@ -22,7 +22,9 @@ def ends():
 
 def test_requests_come_one_after_the_other_until_the_program_ends(ends):
     channel, program = ends
-    program.sendall(struct.pack("<IIQ3QII3Q", NUMBERS["copy_in"], 3, 3, 10, 11, 12, 13, 0, 0x7_0000_0000, 0, 0) + b"abc")
+    program.sendall(
+        struct.pack("<IIQ3QII3Q", NUMBERS["copy_in"], 3, 3, 10, 11, 12, 13, 0, 0x7_0000_0000, 0, 0) + b"abc"
+    )
     program.sendall(struct.pack("<IIQ3QIIQ", NUMBERS["free"], 1, 0, 0, 0, 0, 0, 1, 2**64 - 1))
     program.close()
     assert [channel.receive() for _ in range(3)] == [
