@@ -13,7 +13,7 @@ TOUCHES = """\
 constexpr size_t nbytes = 1 << 20;
 int main()
 {
-    char *p, *other;
+    char *p, *other, *locked;
     cudaMallocManaged(&p, nbytes);
     for (size_t i = 0; i < nbytes / 2; ++i)
         p[i] = 1;
@@ -32,6 +32,12 @@ int main()
     cudaDeviceSynchronize();
     is_right &= other == p && other[65536] == 0;
     cudaFree(other);
+    cudaMallocHost(&locked, nbytes);
+    locked[nbytes - 1] = 1;
+    cudaFreeHost(locked);
+    cudaMallocManaged(&other, nbytes);
+    add<<<1, 32>>>((int *)other);
+    is_right &= other == locked;
     return !is_right;
 }
 """
@@ -154,6 +160,11 @@ PROGRAMS = {
         HostTouch cudaMallocManaged 2 + 65536, 65536 bytes
         Wait event -1, stream -1, of -1
         Free address 30064771072
+        Allocate cudaHostAlloc 3, 1048576 bytes, pinned
+        Wait event -1, stream -1, of -1
+        Free address 30064771072
+        Allocate cudaMallocManaged 4, 1048576 bytes, managed
+        Launch add<<<1, 32>>>, stream 0
         Wait event -1, stream -1, of -1
         """,
     ),
