@@ -73,6 +73,9 @@ CALLS = (
         ("address", "nbytes", "value", "element_nbytes", "row_nbytes", "rows", "stream"),
         nbytes_at=1, cost=BY_COMMANDS,
     ),
+    Call("prefetch", ("address", "nbytes", "to_host", "stream"), nbytes_at=1, cost=BY_COMMANDS),
+    Call("advise", ("address", "nbytes", "advice", "is_on", "to_host"), cost="other"),  # advice: one of ADVICE
+    Call("host_touches", payload="u64 address, nbytes of each range", is_listed=False),
     # A word of 4 bytes that the device itself sets or reads when a graph is launched.
     Call("write_word", ("address", "value", "stream"), is_listed=False, cost=BY_COMMANDS),
     Call("read_word", ("address", "stream"), ("value",), is_listed=False, cost=BY_COMMANDS),

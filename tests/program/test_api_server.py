@@ -138,6 +138,9 @@ MISTAKES = {
     "PTX that is none": ("module_image", (), b"nothing", 218, ".target"),
     "more than there is for copies": ("staged_in", (0x7_0000_1000, 1 << 40, 0, 0), b"", 1, "memory for copies"),
     "no threads to count for": ("occupancy", (0, 0, 0), b"", 1, ""),
+    "advice that there is not": ("advise", (0x7_0000_1000, 64, 3, 1, 0), b"", 1, "no advice 3"),
+    "a prefetch on no stream": ("prefetch", (0x7_0000_1000, 64, 0, 99), b"", 400, "there is no stream 99"),
+    "half a range": ("host_touches", (), bytes(24), 1, "24 bytes of ranges"),
     "too much shared memory": ("shared_limit", (0, 1 << 30), b"", 1, "1073741824 bytes"),
     "negative shared memory": ("shared_limit", (0, -1), b"", 1, "-1 bytes"),
 }
@@ -307,6 +310,40 @@ def test_what_a_call_of_several_messages_costs(program, what):
 
 def test_the_cost_of_each_call_is_a_kind_that_there_is():
     assert {call.cost for call in CALLS} == {FREE, BY_COMMANDS, *cmd.HOST_CALLS}
+
+
+@pytest.mark.parametrize("kind", [PLAIN, MANAGED, PINNED])
+def test_kinds_of_allocations(program, kind):
+    program("allocate", 64, kind, payload=b"a")
+    assert program.commands == [cmd.Allocate(64, "a 1", kind == PLAIN, memory=cmd.MEMORIES[kind])]
+
+
+# call, words, payload -> commands
+MANAGED_CALLS = {
+    ("prefetch", 0x7_0000_0000, 64, 0, 17): [cmd.Prefetch(0x7_0000_0000, 64, to_host=False, stream=1)],
+    ("prefetch", 0x7_0000_0040, 32, 1, 0): [cmd.Prefetch(0x7_0000_0040, 32, to_host=True)],
+    ("advise", 0x7_0000_0000, 64, 0, 0, 0): [cmd.Advise(0x7_0000_0000, 64, "read mostly", False), cmd.HostCall()],
+    ("advise", 0x7_0000_0000, 64, 1, 1, 1): [
+        cmd.Advise(0x7_0000_0000, 64, "preferred location", to_host=True), cmd.HostCall(),
+    ],
+    ("advise", 0x7_0000_0000, 64, 2, 1, 0): [cmd.Advise(0x7_0000_0000, 64, "accessed by"), cmd.HostCall()],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", MANAGED_CALLS)
+def test_calls_about_managed_memory(program, call):
+    program("allocate", 128, MANAGED, payload=b"a")
+    program("make_stream", 0, 0)
+    name, *words = call
+    reply, asked = served(program, name, *words)
+    assert (reply.status, asked) == (0, MANAGED_CALLS[call])
+
+
+def test_what_the_host_touches_is_no_call_and_takes_the_time_of_its_command(program):
+    program("allocate", 128, MANAGED, payload=b"a")
+    ranges = ((0x7_0000_0000, 64), (0x7_0000_0060, 8))
+    reply, asked = served(program, "host_touches", payload=struct.pack("<4Q", *ranges[0], *ranges[1]))
+    assert (reply.status, asked) == (0, [cmd.HostTouch(ranges)])
 
 
 # kinds of the source and of the destination -> direction

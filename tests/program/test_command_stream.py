@@ -111,7 +111,7 @@ PROGRAMS = {
     "pipeline": (
         PIPELINE,
         """\
-        Allocate cudaHostAlloc 1, 1024 bytes
+        Allocate cudaHostAlloc 1, 1024 bytes, pinned
         Allocate cudaMalloc 2, 1024 bytes
         HostCall kind other, n 1
         CopyWithin in, cudaHostAlloc 1 to cudaMalloc 2, 1024 bytes, stream 1
@@ -123,7 +123,7 @@ PROGRAMS = {
         CopyWithin in, cudaHostAlloc 1 to cudaMalloc 2, 512 bytes, stream 0
         Wait event -1, stream -1, of 0
         CopyIn cudaMalloc 2, 1024 bytes, stream 1
-        Allocate cudaHostRegister 3, 8192 bytes
+        Allocate cudaHostRegister 3, 8192 bytes, pinned
         CopyWithin in, cudaHostRegister 3 + 64 to cudaMalloc 2, 1024 bytes, stream 1
         CopyWithin out, cudaMalloc 2 to cudaHostRegister 3, 1024 bytes, stream 0
         Wait event -1, stream -1, of 0
@@ -133,7 +133,7 @@ PROGRAMS = {
     "rows": (
         ROWS,
         """\
-        Allocate cudaHostAlloc 1, 300 bytes
+        Allocate cudaHostAlloc 1, 300 bytes, pinned
         Allocate cudaMalloc 2, 512 bytes
         Together what copy, n 3
         CopyWithin in, cudaHostAlloc 1 to cudaMalloc 2, 90 bytes, stream 0
@@ -163,7 +163,7 @@ PROGRAMS = {
         """\
         Allocate cudaMalloc 1, 1024 bytes
         Allocate cudaMalloc 2, 1024 bytes
-        Allocate cudaHostAlloc 3, 1024 bytes
+        Allocate cudaHostAlloc 3, 1024 bytes, pinned
         HostCall kind other, n 1
         HostCall kind other, n 1
         HostCall kind other, n 1
@@ -234,6 +234,13 @@ class Told:
         match command:
             case cmd.Allocate():
                 words = [command.name, f"{command.nbytes} bytes", "later" * command.is_later]
+                words += [command.memory] if command.memory != "device" else []
+            case cmd.HostTouch():
+                words = [f"{place(memory, address)}, {nbytes} bytes" for address, nbytes in command.ranges]
+            case cmd.Prefetch() | cmd.Advise():
+                values = list(vars(command).items())[2:]
+                words = [place(memory, command.address), f"{command.nbytes} bytes"]
+                words += [f"{field} {value}" for field, value in values]
             case cmd.CopyWithin():
                 places = [place(memory, each) for each in (command.source, command.destination)]
                 words = [command.direction, " to ".join(places), f"{command.nbytes} bytes", f"stream {command.stream}"]
@@ -256,15 +263,19 @@ def place(memory, address: int) -> str:
     return f"{held.name} + {behind}" if behind else held.name
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_what_a_program_asks(name, tmp_path, monkeypatch):
-    source, expected = PROGRAMS[name]
+def asked(source: str, tmp_path, monkeypatch) -> list[str]:
+    """The commands of a program, which ends with 0."""
     told, open_device = Told(), program_run.open_device
     monkeypatch.setattr(program_run, "open_device", lambda *words, **more: told.watch(open_device(*words, **more)))
     (tmp_path / "program.cu").write_text(HEAD + source)
     assert run_program([tmp_path / "program.cu"], [], Settings(is_timed=False)) == 0
-    lines = [line.replace(f"{tmp_path}/", "") for line in told.lines]
-    assert lines == [line.strip() for line in expected.strip().splitlines()]
+    return [line.replace(f"{tmp_path}/", "") for line in told.lines]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_a_program_asks(name, tmp_path, monkeypatch):
+    source, expected = PROGRAMS[name]
+    assert asked(source, tmp_path, monkeypatch) == [line.strip() for line in expected.strip().splitlines()]
 
 
 COPIES = [

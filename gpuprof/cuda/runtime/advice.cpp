@@ -1,4 +1,4 @@
-// Managed memory: what a program advises, and where it wants it. It is remembered and given back; the memory is one.
+// Managed memory: what a program advises, and where it wants it. It is told to gpuprof, remembered and given back.
 #include "arena.h"
 #include "captures.h"
 #include "list.h"
@@ -8,7 +8,7 @@ using namespace gpuprof;
 
 namespace {
 
-enum What { read_mostly, preferred, accessed_by, prefetched };
+enum What { read_mostly, preferred, accessed_by, prefetched }; // the first three as commands.ADVICE has them
 
 struct Advice {
     const char *start, *end;
@@ -44,6 +44,8 @@ cudaError_t check(const void *p, size_t nbytes, const cudaMemLocation &location)
     return is_managed(p, nbytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+bool is_host(const cudaMemLocation &location) { return location.type != cudaMemLocationTypeDevice; }
+
 cudaMemLocation of_device(int device)
 {
     if (device == cudaCpuDeviceId)
@@ -67,13 +69,18 @@ cudaError_t advise(const void *p, size_t nbytes, cudaMemoryAdvise advice, cudaMe
         return status;
     static const What what[] = {read_mostly, read_mostly, preferred, preferred, accessed_by, accessed_by};
     const unsigned i = advice - cudaMemAdviseSetReadMostly;
+    const bool to_host = !is_placeless && is_host(location);
+    if (const cudaError_t status = ask(Call::advise, p, nbytes, what[i], i % 2 == 0, to_host).status)
+        return status;
     keep(p, nbytes, what[i], i % 2 == 0, location);
     return cudaSuccess;
 }
 
-cudaError_t prefetch(const void *p, size_t nbytes, cudaMemLocation location)
+cudaError_t prefetch(const void *p, size_t nbytes, cudaMemLocation location, cudaStream_t stream)
 {
     if (const cudaError_t status = check(p, nbytes, location))
+        return status;
+    if (const cudaError_t status = ask(Call::prefetch, p, nbytes, is_host(location), number(stream)).status)
         return status;
     keep(p, nbytes, prefetched, true, location);
     return cudaSuccess;
@@ -143,14 +150,17 @@ cudaError_t give(void *data, size_t data_nbytes, cudaMemRangeAttribute attribute
 }
 
 // `first_of`: the first range of each location.
-cudaError_t prefetch_all(void **p, size_t *nbytes, size_t n, cudaMemLocation *locations, size_t *first_of, size_t n_locations)
+cudaError_t prefetch_all(void **p, size_t *nbytes, size_t n, cudaMemLocation *locations, size_t *first_of, size_t n_locations, cudaStream_t stream)
 {
     if (!p || !nbytes || !n || !locations || !first_of || !n_locations || n_locations > n || first_of[0])
         return cudaErrorInvalidValue;
+    if (const cudaError_t status = check_supported(stream))
+        return status;
+    OneCall whole;
     for (size_t i = 0, its = 0; i < n; ++i) {
         while (its + 1 < n_locations && first_of[its + 1] <= i)
             ++its;
-        if (const cudaError_t status = prefetch(p[i], nbytes[i], locations[its]))
+        if (const cudaError_t status = prefetch(p[i], nbytes[i], locations[its], stream))
             return status;
     }
     return cudaSuccess;
@@ -173,12 +183,12 @@ extern "C" {
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t nbytes, int device, cudaStream_t stream)
 {
     const cudaError_t status = check_supported(stream);
-    return result(status ? status : prefetch(p, nbytes, of_device(device)));
+    return result(status ? status : prefetch(p, nbytes, of_device(device), stream));
 }
 cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t nbytes, cudaMemLocation location, unsigned int flags, cudaStream_t stream)
 {
     const cudaError_t status = check_supported(stream);
-    return result(flags ? cudaErrorInvalidValue : status ? status : prefetch(p, nbytes, location));
+    return result(flags ? cudaErrorInvalidValue : status ? status : prefetch(p, nbytes, location, stream));
 }
 cudaError_t cudaMemAdvise(const void *p, size_t nbytes, cudaMemoryAdvise advice, int device)
 {
@@ -200,18 +210,18 @@ cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_nbytes, cudaMemR
     return result(status);
 }
 cudaError_t cudaMemPrefetchBatchAsync(void **p, size_t *nbytes, size_t n, cudaMemLocation *locations, size_t *first_of, size_t n_locations,
-                                      unsigned long long flags, cudaStream_t)
+                                      unsigned long long flags, cudaStream_t stream)
 {
-    return result(flags ? cudaErrorInvalidValue : prefetch_all(p, nbytes, n, locations, first_of, n_locations));
+    return result(flags ? cudaErrorInvalidValue : prefetch_all(p, nbytes, n, locations, first_of, n_locations, stream));
 }
 cudaError_t cudaMemDiscardBatchAsync(void **p, size_t *nbytes, size_t n, unsigned long long flags, cudaStream_t)
 {
     return result(flags ? cudaErrorInvalidValue : discard_all(p, nbytes, n));
 }
 cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void **p, size_t *nbytes, size_t n, cudaMemLocation *locations, size_t *first_of, size_t n_locations,
-                                                unsigned long long flags, cudaStream_t)
+                                                unsigned long long flags, cudaStream_t stream)
 {
     const cudaError_t status = flags ? cudaErrorInvalidValue : discard_all(p, nbytes, n);
-    return result(status ? status : prefetch_all(p, nbytes, n, locations, first_of, n_locations));
+    return result(status ? status : prefetch_all(p, nbytes, n, locations, first_of, n_locations, stream));
 }
 }

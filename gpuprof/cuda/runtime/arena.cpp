@@ -1,6 +1,7 @@
 #include "arena.h"
 #include "captures.h"
 #include "contexts.h"
+#include "touches.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -180,20 +181,33 @@ cudaError_t take(void **p, size_t nbytes, Kind kind, const Reply &reply)
     if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
         return cudaErrorMemoryAllocation;
     add(start, nbytes, kind, false);
+    if (kind == managed_memory)
+        watch_touches(start, nbytes);
     *p = start;
     return cudaSuccess;
 }
 
-// The host can no longer touch it. `how`: the call, once it is known to be an allocation.
+// The host can no longer touch it. What it has touched is forgotten, so that the next allocation there begins anew.
+void close(const Allocation &one)
+{
+    if (one.kind == managed_memory)
+        end_watch(one.start);
+    if (one.kind == device_memory)
+        return;
+    madvise(one.start, page_up(one.nbytes), MADV_DONTNEED);
+    mprotect(one.start, page_up(one.nbytes), PROT_NONE);
+}
+
+// `how`: the call, once it is known to be an allocation.
 template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
+    report_touches(); // results that the host has read are often freed next
     Allocation *one = taken_out(p, false);
     if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
-    if (one->kind != device_memory)
-        mprotect(one->start, page_up(one->nbytes), PROT_NONE);
+    close(*one);
     free(one);
     return how().status;
 }

@@ -1,6 +1,7 @@
 // The socket to gpuprof. One call at a time: host threads take turns.
 #include "channel.h"
 #include "clock.h"
+#include "touches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,7 +209,31 @@ bool is_asynchronous(Call call)
     if (is_each_waited_for)
         return false;
     return call == Call::launch || call == Call::fill || call == Call::fill_words || call == Call::copy_within || call == Call::record ||
-           call == Call::wait || call == Call::free_later;
+           call == Call::wait || call == Call::free_later || call == Call::prefetch || call == Call::host_touches;
+}
+
+// Touches of the host are reported before it: it may make the GPU use managed memory, or gives the program a time. A
+// free reports them by itself (arena.cpp), and so does a function of the host within a graph (graphs.cpp).
+bool follows_touches(Call call)
+{
+    switch (call) {
+    case Call::copy_in:
+    case Call::copy_out:
+    case Call::staged_in:
+    case Call::staged_out:
+    case Call::copy_within:
+    case Call::fill:
+    case Call::fill_words:
+    case Call::prefetch:
+    case Call::advise:
+    case Call::launch:
+    case Call::record:
+    case Call::wait:
+    case Call::synchronize:
+    case Call::event_time:
+    case Call::host_function: return true;
+    default: return false;
+    }
 }
 
 // What needs no context: the library asks it for itself.
@@ -263,6 +288,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
     take_turn();
     if (!owner)
         give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
+    if (!n_open && follows_touches(call))
+        report_touches();
     Reply reply = {};
     if (owner != getpid())
         reply.status = cudaErrorInitializationError; // as CUDA after a fork: the child has no context
@@ -279,6 +306,8 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
 OneCall::OneCall()
 {
     take_turn();
+    if (!n_open)
+        report_touches();
     if (++n_open == 1)
         send(Call::begin_call, nullptr, 0, {}, nullptr);
 }

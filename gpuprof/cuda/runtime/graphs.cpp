@@ -1,6 +1,7 @@
 // What graphs are made of, and how they are done: each chain of nodes on a stream of its own.
 #include "graph_nodes.h"
 #include "arena.h"
+#include "touches.h"
 
 namespace gpuprof {
 namespace {
@@ -220,11 +221,14 @@ cudaError_t wait(cudaStream_t stream, cudaEvent_t event) { return ask(Call::wait
 cudaError_t call_host(const HostCall &call, cudaStream_t stream)
 {
     const cudaError_t status = ask(Call::host_function, number(stream)).status;
-    if (!status) {
+    if (status)
+        return status;
+    {
         TheirTurn turn;
         call.function(call.data);
     }
-    return status;
+    report_touches();
+    return cudaSuccess;
 }
 
 cudaError_t fill_elements(const HostFill &how, cudaStream_t stream)

@@ -1,5 +1,6 @@
 """Device memory: allocations, copies, fills, and images over it."""
 
+import struct
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -16,7 +17,9 @@ from gpuprof.program.open_memory import OpenMemory
 
 GRANULARITY_NBYTES = 2 << 20  # of virtual memory management
 WORD = (1 << 32) - 1
-PLAIN, PINNED = 0, 2  # kinds of allocations: those that the host cannot touch, and the host's own, page-locked
+# Kinds of allocations, as numbers of commands.MEMORIES: the host cannot touch it; it is the host's own, page-locked.
+PLAIN, PINNED = 0, 2
+RANGE = struct.Struct("<QQ")  # of memory, in a message: address and bytes
 # By whether the source and the destination of a copy are page-locked. Managed memory counts as the device's.
 DIRECTIONS = {(False, False): "within", (True, False): "in", (False, True): "out", (True, True): "host"}
 
@@ -47,7 +50,7 @@ class Memory:
         """The address of a new allocation."""
         text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
         try:
-            made = self.device.submit(cmd.Allocate(nbytes, text, kind == PLAIN, is_later))
+            made = self.device.submit(cmd.Allocate(nbytes, text, kind == PLAIN, is_later, cmd.MEMORIES[kind]))
         except DeviceMemoryError as error:
             raise Failed(errors.MEMORY_ALLOCATION, "" if error.is_reported else str(error)) from None
         self._n_allocations += 1
@@ -179,6 +182,22 @@ class Memory:
 
     def fill(self, payload: bytes, address: int, nbytes: int, value: int, stream: int):
         self.device.submit(cmd.Fill(address, nbytes, bytes([value & 255]), self._streams.number(stream)))
+        return (), b""
+
+    def prefetch(self, payload: bytes, address: int, nbytes: int, to_host: int, stream: int):
+        self.device.submit(cmd.Prefetch(address, nbytes, bool(to_host), self._streams.number(stream)))
+        return (), b""
+
+    def advise(self, payload: bytes, address: int, nbytes: int, advice: int, is_on: int, to_host: int):
+        if advice >= len(cmd.ADVICE):
+            raise Failed(errors.INVALID_VALUE, f"there is no advice {advice}")
+        self.device.submit(cmd.Advise(address, nbytes, cmd.ADVICE[advice], bool(is_on), bool(to_host)))
+        return (), b""
+
+    def host_touches(self, ranges: bytes):
+        if len(ranges) % RANGE.size:
+            raise Failed(errors.INVALID_VALUE, f"{len(ranges)} bytes of ranges")
+        self.device.submit(cmd.HostTouch(tuple(RANGE.iter_unpack(ranges))))
         return (), b""
 
     def memory(self, payload: bytes):
