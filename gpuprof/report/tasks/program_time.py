@@ -82,6 +82,12 @@ class Operation(NamedTuple):
     def cycles(self) -> int:
         return self.end - self.start
 
+    @property
+    def memory(self) -> str:
+        """Of the host's memory that it reads or writes: pinned or pageable; "" where there is none."""
+        is_of_host = self.kind in (TASKS[COPY_IN], TASKS[COPY_OUT]) or self.is_pinned
+        return ("pinned" if self.is_pinned else "pageable") if is_of_host else ""
+
     def gbytes_per_s(self, clock_mhz: float) -> float | None:
         """None for what took no time or moved nothing."""
         return self.nbytes / ns_of(self.cycles, clock_mhz) if self.cycles and self.nbytes else None
