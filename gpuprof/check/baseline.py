@@ -11,7 +11,17 @@ from typing import Any
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import BASELINE, is_missing
 from gpuprof.base.toml import read_toml
-from gpuprof.check.facts import LINE_SHARE, NO_HOST, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, ShaderOf, is_costly
+from gpuprof.check.facts import (
+    LINE_SHARE,
+    NO_HOST,
+    Facts,
+    LaunchFacts,
+    LaunchKey,
+    LineCost,
+    LineKey,
+    ShaderOf,
+    is_costly,
+)
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 

@@ -146,7 +146,7 @@ def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]
         # a chip file can change under its name
         "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],
         "compiler": ", ".join(compilers),
-        # a program's requests arrive when its host makes them: which kernels run beside each other follows from it
+        # a program's requests arrive when its host makes them: which kernels overlap follows from it
         "host": meta.get("host", NO_HOST),
     }
     return {name: printable(value) for name, value in values.items()}

@@ -49,7 +49,7 @@ def write_blur(
     """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch,
     twice that in the next; `executed` times. `shapes`: what each launch has otherwise.
 
-    The middle one is code that was inlined from a header: it is charged to the kernel's line that asked for it.
+    The middle one is code that was inlined from a header: it is charged to the kernel's line that has the call.
     """
     chip, launch_changes = changes.pop("chip", CHIP), changes.pop("launch", {})
     path_of_source = changes.pop("path_of_source", "blur.cu")
@@ -609,7 +609,7 @@ def test_the_baseline_keeps_the_order_of_the_launches(tmp_path):
 
 def test_the_line_with_the_most_growth_of_the_metric_is_blamed(folder):
     """x[1] = a has the most warp-cycles, and more than before; the instructions are float a's. Lines are found where
-    the baseline has them, and 300 of __syncthreads are not worth telling.
+    the baseline has them, and 300 of __syncthreads are not worth a line.
     """
     write_blur(folder / "now.gprec", lines=(41, 2000, 60), executed=(90008, 1008, 308))
     assert check(folder, "--fail-on", "inst_executed=0", "--fail-on", "warp_cycles=0") == (

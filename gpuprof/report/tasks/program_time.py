@@ -84,7 +84,7 @@ class Operation(NamedTuple):
 
     @property
     def memory(self) -> str:
-        """Of the host's memory that it reads or writes: pinned or pageable; "" where there is none."""
+        """The kind of the host's memory that it reads or writes: pinned or pageable; "" where there is none."""
         is_of_host = self.kind in (TASKS[COPY_IN], TASKS[COPY_OUT]) or self.is_pinned
         return ("pinned" if self.is_pinned else "pageable") if is_of_host else ""
 
