@@ -11,7 +11,17 @@ from typing import Any
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import BASELINE, is_missing
 from gpuprof.base.toml import read_toml
-from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, ShaderOf, is_costly
+from gpuprof.check.facts import (
+    LINE_SHARE,
+    NO_HOST,
+    Facts,
+    LaunchFacts,
+    LaunchKey,
+    LineCost,
+    LineKey,
+    ShaderOf,
+    is_costly,
+)
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
@@ -22,6 +32,7 @@ from gpuprof.errors import FileFormatError, NotComparable
 FORMAT = 5
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
+HOST = "host"  # a baseline of launches that are no program's has no such row
 
 TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
@@ -46,6 +57,8 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
     yield f"tool = {quoted(facts.tool)}\n"
     for name in ORIGIN:
         yield f"{name} = {quoted(facts.origin[name])}\n"
+    if (host := facts.origin[HOST]) != NO_HOST:
+        yield f"{HOST} = {quoted(host)}\n"
     for key, launch in facts.launches.items():
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
         yield f"module = {quoted(launch.module)}\n"
@@ -110,6 +123,7 @@ class _Reader:
             self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")
         ]
         origin = {name: self.take(values, name, str, "the file") for name in ORIGIN}
+        origin[HOST] = self.take(values, HOST, str, "the file") if HOST in values else NO_HOST
         if len(dict(launches)) != len(launches):
             raise self.wrong("it holds a launch twice")
         return Facts(self.take(values, "tool", str, "the file"), origin, dict(launches))

@@ -109,7 +109,7 @@ class Comparison:
 
 def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = False) -> Comparison:
     """`old` is the baseline; with `strict_shape` a launch of another shape is another launch. Raises NotComparable when
-    chip, model, compiler, gpuprof or what caches held differ, or a rule's metric was not measured.
+    chip, model, host, compiler, gpuprof or what caches held differ, or a rule's metric was not measured.
     """
     check_origin(old, new)
     for rule in rules:

@@ -15,6 +15,7 @@ from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
+NO_HOST = "none"  # launches of no program
 MAX_LINE_CHARACTERS = 120  # of a source line's text, stored to distinguish lines and to name them
 
 
@@ -145,6 +146,8 @@ def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]
         # a chip file can change under its name
         "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],
         "compiler": ", ".join(compilers),
+        # a program's requests arrive when its host makes them: which kernels overlap follows from it
+        "host": meta.get("host", NO_HOST),
     }
     return {name: printable(value) for name, value in values.items()}
 

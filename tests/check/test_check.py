@@ -49,7 +49,7 @@ def write_blur(
     """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch,
     twice that in the next; `executed` times. `shapes`: what each launch has otherwise.
 
-    The middle one is code that was inlined from a header: it is charged to the kernel's line that asked for it.
+    The middle one is code that was inlined from a header: it is charged to the kernel's line that has the call.
     """
     chip, launch_changes = changes.pop("chip", CHIP), changes.pop("launch", {})
     path_of_source = changes.pop("path_of_source", "blur.cu")
@@ -196,7 +196,8 @@ LAUNCHES = st.dictionaries(
     min_size=1,
     max_size=3,
 )
-ORIGINS = st.fixed_dictionaries(dict.fromkeys(("model", "chip", "chip_sha256", "compiler"), TEXTS))
+ORIGIN_NAMES = ("model", "chip", "chip_sha256", "compiler", "host")
+ORIGINS = st.fixed_dictionaries(dict.fromkeys(ORIGIN_NAMES, TEXTS))
 
 
 @given(st.builds(Facts, TEXTS, ORIGINS, LAUNCHES))
@@ -390,6 +391,7 @@ regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +
         ({"model_version": "2"}, "model '1' -> '2'"),
         ({"tool_version": "0.2.0"}, "gpuprof '0.1.0' -> '0.2.0'"),
         ({"chip": CHIP | {"sms": 80}}, "chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'"),
+        ({"host": "pcie5"}, "host 'none' -> 'pcie5'"),
     ],
 )
 def test_another_machine(folder, changes, difference):
@@ -398,6 +400,22 @@ def test_another_machine(folder, changes, difference):
         4,
         "",
         f"gpuprof: the baseline is not comparable: {difference}; write a new one with --update\n",
+    )
+
+
+def test_another_host(folder):
+    """A program's kernels meet each other as its host asks for them."""
+    write_blur(folder / "now.gprec", host="pcie4")
+    assert check(folder, "--update")[0] == 0
+    written = BASELINE.replace('compiler = "clang 22"\n', 'compiler = "clang 22"\nhost = "pcie4"\n')
+    assert (folder / "blur.toml").read_text() == written
+    assert check(folder)[0] == 0
+    write_blur(folder / "now.gprec", host="nvlink-c2c", model_version="2")
+    assert check(folder) == (
+        4,
+        "",
+        "gpuprof: the baseline is not comparable: model '1' -> '2'; host 'pcie4' -> 'nvlink-c2c'; write a new one with "
+        "--update\n",
     )
 
 
@@ -536,7 +554,7 @@ def test_a_changed_shape_as_json(folder):
 
 def facts_of(*launches: str) -> Facts:
     """Facts of launches in order: "blur<<<8, 64>>>", or "other.cu:blur<<<8, 64>>>"."""
-    facts = Facts("0.1.0", dict.fromkeys(("model", "chip", "chip_sha256", "compiler"), ""))
+    facts = Facts("0.1.0", dict.fromkeys(ORIGIN_NAMES, ""))
     for number, launch in enumerate(launches):
         module, _, name = launch.rpartition(":")
         ordinal = sum(key.name == name for key in facts.launches) + 1
@@ -591,7 +609,7 @@ def test_the_baseline_keeps_the_order_of_the_launches(tmp_path):
 
 def test_the_line_with_the_most_growth_of_the_metric_is_blamed(folder):
     """x[1] = a has the most warp-cycles, and more than before; the instructions are float a's. Lines are found where
-    the baseline has them, and 300 of __syncthreads are not worth telling.
+    the baseline has them, and 300 of __syncthreads are not worth a line.
     """
     write_blur(folder / "now.gprec", lines=(41, 2000, 60), executed=(90008, 1008, 308))
     assert check(folder, "--fail-on", "inst_executed=0", "--fail-on", "warp_cycles=0") == (

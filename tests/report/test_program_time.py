@@ -1,10 +1,13 @@
 """The time of a program on the pages: what its engines did, and what the GPU waited for while no kernel ran."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
 
+from gpuprof.correlate.correlate import correlate
 from gpuprof.report.pages.timeline import _inside
 from gpuprof.report.tasks.program_time import Works, gaps, joined, stretches
 from tests.support.command import gpuprof
@@ -326,6 +329,16 @@ def test_gaps_are_in_the_documents_of_calls_and_the_timeline(folder):
         },
     }
     assert [each["task"] for each in operations] == [2, 4, 9, 12, 14]
+
+
+@pytest.mark.parametrize("source, cause", [(2, "the start of a request"), (6, "another stream")])
+def test_what_ended_before_the_request_holds_up_nothing(folder, tmp_path, source, cause):
+    """The graph was launched at cycle 12,000: task 2 had ended at 10,000, task 6 ends at 20,200."""
+    correlate(folder / "p.gprec", tmp_path / "p.gpudb")
+    with closing(sqlite3.connect(tmp_path / "p.gpudb")) as database, database:
+        database.execute("INSERT INTO task_constraints VALUES (?, 10, 'default stream')", (source,))
+    found = [tuple(gap.values()) for gap in document(tmp_path, "api", "p.gpudb")["gaps"]]
+    assert found == [(*gap[:2], cause, gap[3]) if gap[0] == 25_000 else gap for gap in GAPS]
 
 
 def test_the_head_says_that_these_times_are_estimates(folder):

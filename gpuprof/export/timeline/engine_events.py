@@ -39,12 +39,7 @@ def told(operation: Operation, clock_mhz: float) -> dict[str, str | int | float]
     facts: dict[str, str | int | float] = {"task": operation.task, "kind": operation.kind, "stream": operation.stream}
     facts |= {"nbytes": operation.nbytes} if operation.nbytes else {}
     facts |= {"gbytes_per_s": rate} if rate is not None else {}
-    return facts | ({"memory": "pinned" if operation.is_pinned else "pageable"} if _is_of_host(operation) else {})
-
-
-def _is_of_host(operation: Operation) -> bool:
-    """It reads or writes memory of the host."""
-    return operation.kind in ("copy to device", "copy to host") or operation.is_pinned
+    return facts | ({"memory": operation.memory} if operation.memory else {})
 
 
 def _key(engine: Engine, lane: int) -> str:

@@ -71,6 +71,12 @@ of a unit's time it was at work, how many waves of a stage were in flight, of th
 were. The pointer shows the number, and which draws were there. A click chooses the first of them:
 a line under each lane shows when it was in that block.
 
+Where the profile is of a program ([programs.md](programs.md)), its engines are below the streams:
+copies in and out, the device's memory, functions of the host. The pointer and a click say the
+bytes, GB/s, pinned or pageable memory and the stream. Page faults are yellow. The last row has the
+times in which no kernel ran, each with what the GPU waited for; their shares, and those of the
+engines, are listed for the whole and for a stretch. The summary has the shares of the program.
+
 | key | does |
 |---|---|
 | left, right; with Shift | move by a tenth, by a half of what is shown |

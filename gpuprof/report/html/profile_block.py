@@ -6,12 +6,18 @@ from functools import cached_property
 
 from gpuprof.report.model import Instruction, Kernel, Report, Section
 from gpuprof.report.sections import LISTINGS
+from gpuprof.report.tasks.program_time import ProgramTime, read_program_time
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
     database: sqlite3.Connection
     report: Report
+
+    @cached_property
+    def program(self) -> ProgramTime | None:
+        """The time of the whole program, whichever launches are shown; None where host and GPU have no common clock."""
+        return self.report.program or read_program_time(self.database)
 
     @cached_property
     def instructions(self) -> list[tuple[int, Instruction]]:

@@ -82,6 +82,12 @@ class Operation(NamedTuple):
     def cycles(self) -> int:
         return self.end - self.start
 
+    @property
+    def memory(self) -> str:
+        """The kind of the host's memory that it reads or writes: pinned or pageable; "" where there is none."""
+        is_of_host = self.kind in (TASKS[COPY_IN], TASKS[COPY_OUT]) or self.is_pinned
+        return ("pinned" if self.is_pinned else "pageable") if is_of_host else ""
+
     def gbytes_per_s(self, clock_mhz: float) -> float | None:
         """None for what took no time or moved nothing."""
         return self.nbytes / ns_of(self.cycles, clock_mhz) if self.cycles and self.nbytes else None
@@ -242,13 +248,25 @@ def _works(
     kinds = np.concatenate([np.full(len(launches), WORKS.index(KERNELS)), of_operations])
     start, end = (tasks.columns[name][places] for name in ("begin_cycle", "end_cycle"))
     request = _requests(database, tasks, calls, clock_mhz)[places]
-    marks = ", ".join("?" * len(ORDERS))
-    ordered = database.execute(f"SELECT DISTINCT target FROM task_constraints WHERE kind IN ({marks})", ORDERS)
-    is_ordered = np.isin(tasks.columns["task"][places], [task for (task,) in ordered])
+    # what had ended before, as a wait of the host for everything, holds up nothing
+    is_ordered = _held_until(database, tasks)[places] > request
     order = np.lexsort((places, start))
     order = order[(end > start)[order]]  # what took no time is no work
     columns = (column[order] for column in (kinds, start, end, np.minimum(request, start), is_ordered))
     return Works(*columns, tuple(tasks.name(place) for place in places[order].tolist()))
+
+
+def _held_until(database: sqlite3.Connection, tasks: Tasks) -> np.ndarray:
+    """The last end of what each task waits for in other streams, int64 (n,), UNKNOWN for nothing."""
+    marks = ", ".join("?" * len(ORDERS))
+    query = (
+        "SELECT c.target, MAX(s.end_cycle) FROM task_constraints c JOIN tasks s ON s.task = c.source "
+        f"WHERE c.kind IN ({marks}) AND s.end_cycle IS NOT NULL GROUP BY c.target"
+    )
+    held = np.full(len(tasks), UNKNOWN)
+    for task, end in database.execute(query, ORDERS):
+        held[tasks.place(task)] = end
+    return held
 
 
 def _requests(database: sqlite3.Connection, tasks: Tasks, calls: np.ndarray, clock_mhz: float) -> np.ndarray:

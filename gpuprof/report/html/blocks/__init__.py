@@ -10,11 +10,12 @@ from gpuprof.report.html.blocks import (
     listings,
     machine,
     numbers,
+    program,
     stalls,
     timeline,
 )
 
 TABLES: tuple[PageTable, ...] = (
     *(*header.TABLES, *kernels.TABLES, *findings.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
-    *(*timeline.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
+    *(*timeline.TABLES, *program.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
 )

@@ -28,6 +28,12 @@ function furnish(node, { on = {}, style = {}, ...attributes }, children) {
   return node;
 }
 
+// Labels, each with its values below each other.
+export function factList(facts) {
+  const parts = facts.flatMap(([label, values]) => [el("dt", {}, label), el("dd", {}, ...values)]);
+  return el("dl", { class: "facts" }, ...parts);
+}
+
 export function button(text, press, options = {}) {
   return el("button", { type: "button", on: { click: press }, ...options }, text);
 }

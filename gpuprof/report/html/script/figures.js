@@ -26,6 +26,11 @@ export function nbytes(number) {
   return `${place ? Number(number.toPrecision(3)) : Math.round(number)} ${units[place]}`;
 }
 
+// GB/s in three digits, with words in front; "" where the rate is not known.
+export function rate(gbytesPerS, before = "") {
+  return gbytesPerS === null || Number.isNaN(gbytesPerS) ? "" : `${before}${Number(gbytesPerS.toPrecision(3))} GB/s`;
+}
+
 // Cycles as time at a clock; "" where the clock is not known.
 export function duration(cycles, clockMhz) {
   if (!clockMhz) return "";

@@ -24,6 +24,17 @@ export function rowsOfTasks(tasks) {
   return found.map(({ name, lanes }) => ({ name, lanes: lanes.map(lane) }));
 }
 
+// The lanes of [row of tasks, begin, end] in the order of their begins.
+export function inLanes(entries) {
+  const group = { reached: [], lanes: [] };
+  entries.forEach(([, begin, end], at) => place(group, at, begin, end));
+  return group.lanes.map((lane) => ({
+    tasks: Int32Array.from(lane, (at) => entries[at][0]),
+    begins: Float64Array.from(lane, (at) => entries[at][1]),
+    ends: Float64Array.from(lane, (at) => entries[at][2]),
+  }));
+}
+
 // Rows by begin, the longer one first.
 function inOrder(tasks) {
   const [begins, ends] = [tasks.column("begin_cycle"), tasks.column("end_cycle")];

@@ -1,10 +1,11 @@
 // The summary: the hottest kernels and tasks, how far to trust the numbers, and what to look at first.
 
 import { legend, ranked, stackedBar, sum } from "./bars.js";
-import { el, isNarrow } from "./dom.js";
+import { el, factList, isNarrow } from "./dom.js";
 import { compact, duration, grouped, percent } from "./figures.js";
 import { findingList, lineLink } from "./findings.js";
 import { hashOf } from "./place.js";
+import { programSection } from "./program.js";
 import { dataTable } from "./table.js";
 
 const MOST_TASKS = 20;
@@ -27,7 +28,8 @@ class Summary {
     this.tables = [];
     const { kernels } = this.profile.tables;
     this.costs = kernels.rows().map((kernel) => this.costOf(this.profile.instructionsOf(kernel)));
-    const parts = [this.kernels(), this.draws(), this.tasks(), this.trust()].filter(Boolean);
+    const program = programSection(this.profile, (title, options) => this.table(title, options));
+    const parts = [this.kernels(), this.draws(), program, this.tasks(), this.trust()].filter(Boolean);
     parts.splice(this.hasErrors ? 0 : parts.length, 0, this.findings()); // what computes wrongly goes before what is slow
     this.element = el("div", { class: "summary" }, ...parts, ...kernels.rows().map((kernel) => this.kernel(kernel)));
   }
@@ -248,10 +250,4 @@ class Summary {
       ),
     );
   }
-}
-
-// Labels, each with its values below each other.
-function factList(facts) {
-  const parts = facts.flatMap(([label, values]) => [el("dt", {}, label), el("dd", {}, ...values)]);
-  return el("dl", { class: "facts" }, ...parts);
 }

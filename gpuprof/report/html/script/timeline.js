@@ -3,6 +3,7 @@
 import { Activity } from "./activity.js";
 import { legend, ranked, stackedBar, sum } from "./bars.js";
 import { button, el, isNarrow } from "./dom.js";
+import { Engines, FAULT_COLOUR, FAULTS } from "./engines.js";
 import { compact, duration, grouped, nbytes, percent } from "./figures.js";
 import { rowsOfTasks } from "./lanes.js";
 import { amountText, inParts, Pipeline } from "./pipeline.js";
@@ -33,6 +34,7 @@ class Timeline {
     this.tasks = tables.tasks.n ? tables.tasks : launchesAsTasks(tables.launches, tables.kernels);
     this.clock = tables.chip.get("clock_mhz", 0);
     this.ties = new Ties({ tasks: this.tasks, relations: tables.relations });
+    this.engines = new Engines(tables, (task) => this.ties.rowOf(task));
     this.activity = new Activity(tables);
     this.pipeline = new Pipeline(tables);
     this.whole = this.extent();
@@ -46,7 +48,15 @@ class Timeline {
     this.painter = new TimelineCanvas(this.canvas, this.stage());
     this.canvas.style.setProperty("height", `${this.painter.height}px`);
     this.about = el("div", { class: "about" });
-    this.element = el("div", { class: "timeline" }, this.toolbar(), el("div", { class: "stage" }, this.canvas), this.mixLegend(), this.about);
+    this.element = el(
+      "div",
+      { class: "timeline" },
+      this.toolbar(),
+      el("div", { class: "stage" }, this.canvas),
+      this.mixLegend(),
+      this.faultLegend(),
+      this.about,
+    );
     this.listen();
   }
 
@@ -59,6 +69,7 @@ class Timeline {
     return {
       tasks: this.tasks,
       rows: rowsOfTasks(this.tasks),
+      engines: this.engines,
       activity: this.activity,
       pipeline: this.pipeline,
       ties: this.ties,
@@ -104,6 +115,12 @@ class Timeline {
 
   mixLegend() {
     return this.activity.isThere ? legend(this.totals, this.profile.terms) : null;
+  }
+
+  faultLegend() {
+    const isThere = this.engines.taskRows.some((row) => row >= 0 && this.tasks.get("kind", row) === FAULTS);
+    const mark = el("span", { class: "swatch", style: { background: FAULT_COLOUR } });
+    return isThere ? el("ul", { class: "legend", "aria-label": "Marks" }, el("li", {}, mark, FAULTS)) : null;
   }
 
   listen() {
@@ -255,7 +272,7 @@ class Timeline {
     const { drag, painter } = this;
     if (!drag) {
       const row = painter.taskAt(event.offsetX, event.offsetY);
-      this.canvas.title = row < 0 ? this.blockText(event.offsetX, event.offsetY) : this.sentence(row);
+      this.canvas.title = row < 0 ? this.gapOrBlock(event.offsetX, event.offsetY) : this.sentence(row);
       return;
     }
     drag.hasMoved ||= Math.abs(event.offsetX - drag.x) > 3;
@@ -285,6 +302,11 @@ class Timeline {
     if (task >= 0) return task;
     const [draw] = this.painter.drawsAt(x, y);
     return draw === undefined ? -1 : this.ties.rowOf(this.pipeline.draws.column("task")[draw]);
+  }
+
+  gapOrBlock(x, y) {
+    const gap = this.painter.gapAt(x, y);
+    return gap < 0 ? this.blockText(x, y) : this.engines.gapText(gap);
   }
 
   // The text of a lane of the pipeline at a position of the canvas; "" where there is none.
@@ -323,7 +345,8 @@ class Timeline {
     const { tasks } = this;
     const [begin, end] = [this.painter.begins[row], this.painter.ends[row]];
     const time = duration(end - begin, this.clock);
-    return `${tasks.get("name", row)}: ${tasks.get("kind", row)} on ${tasks.get("row", row)}, cycles ${grouped(begin)} to ${grouped(end)} (${grouped(end - begin)}${time ? `, ${time}` : ""})`;
+    const engine = this.engines.told(row);
+    return `${tasks.get("name", row)}: ${tasks.get("kind", row)} on ${tasks.get("row", row)}, cycles ${grouped(begin)} to ${grouped(end)} (${grouped(end - begin)}${time ? `, ${time}` : ""})${engine ? `; ${engine}` : ""}`;
   }
 
   describe() {
@@ -407,7 +430,7 @@ class Timeline {
     };
     columns.splice(isNarrow() ? 1 : columns.length, 0, name);
     this.table = dataTable({ caption: "Tasks by name", columns, rows: groups });
-    return [el("h2", {}, title), ...this.machineSums(from, to), ...this.pipelineMeans(from, to), this.table.element];
+    return [el("h2", {}, title), ...this.machineSums(from, to), ...this.pipelineMeans(from, to), ...this.engineShares(from, to), this.table.element];
   }
 
   machineSums(from, to) {
@@ -427,6 +450,19 @@ class Timeline {
     const means = this.pipeline.blocks.map((block) => [block, inParts(block, from, to, 1)[0]]).filter(([, mean]) => mean > 0);
     const items = means.map(([block, mean]) => el("li", {}, `${block.name} `, el("b", {}, amountText(block, mean))));
     return [el("p", { class: "sums" }, "Graphics pipeline, in the mean:"), el("ul", { class: "fates" }, ...items)];
+  }
+
+  engineShares(from, to) {
+    if (!this.engines.isThere) return [];
+    const { busy, idle } = this.engines.shares(from, to);
+    const list = (title, shares) =>
+      shares.length
+        ? [
+            el("p", { class: "sums" }, title),
+            el("ul", { class: "fates" }, ...shares.map(([name, share]) => el("li", {}, `${name} `, el("b", {}, share)))),
+          ]
+        : [];
+    return [...list("Engines, busy:", busy), ...list("No kernel ran, for:", idle)];
   }
 
   // Tasks by kind and name: how many touch the range, and their cycles in it; most cycles first.

@@ -1,7 +1,9 @@
-// Draws the time line: rows of tasks, the graphics pipeline, relations as arrows, SMs and stall mix below.
+// Draws the time line: rows of tasks, the graphics pipeline, engines, relations as arrows, SMs and stall mix below.
 
+import { FAULT_COLOUR, FAULTS } from "./engines.js";
 import { grouped } from "./figures.js";
 import { firstAt, nextAt, VIRTUAL } from "./lanes.js";
+import { drawGaps } from "./timeline_gaps.js";
 import { drawPipeline, PIPE_LANE } from "./timeline_pipeline.js";
 
 const LANE = 18;
@@ -15,11 +17,11 @@ const MOST_ARROWS = 300;
 // Okabe and Ito's colours, which the colour-blind can distinguish, for kernels in their order.
 const KERNELS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a00", "#7a6fb0"];
 const ON_DARK = new Set(["#0072b2", "#5d6873", "#4d6a85", "#7a6fb0"]); // others have dark text
-const KINDS = { task: "#5d6873", wait: "#b9bfc7", free: "#b9bfc7" };
+const KINDS = { task: "#5d6873", wait: "#b9bfc7", free: "#b9bfc7", [FAULTS]: FAULT_COLOUR };
 const COPY = "#4d6a85";
 
 export class TimelineCanvas {
-  // `stage`: { tasks, rows (of lanes.js), activity, pipeline, ties, sms, terms, kernelOf (launch -> kernel) }
+  // `stage`: { tasks, rows (of lanes.js), engines, activity, pipeline, ties, sms, terms, kernelOf (launch -> kernel) }
   constructor(canvas, stage) {
     this.canvas = canvas;
     Object.assign(this, stage);
@@ -44,16 +46,20 @@ export class TimelineCanvas {
     this.pipelineTop = top;
     top = this.layOutPipeline(top);
     for (const { name, lanes } of others) top = this.layOutRow(name, lanes, top);
+    for (const { name, short, lanes } of this.engines.rows()) top = this.layOutRow(name, lanes, top, short);
+    top = this.layOutGaps(top);
     this.tasksHeight = top;
     this.height = top + (this.activity.isThere ? SM_HEIGHT + MIX_HEIGHT + 3 * ROW_GAP : 0);
   }
 
-  // These give where the next one begins.
-  layOutRow(name, lanes, top) {
-    this.names.push({ name, top });
+  // These give where the next one begins. `short`: an engine's name where there is little room; its tasks are in rows of
+  // their own, too, to which arrows lead.
+  layOutRow(name, lanes, top, short = "") {
+    const isEngine = short !== "";
+    this.names.push({ name, short, top });
     for (const lane of lanes) {
-      for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
-      this.lanes.push({ ...lane, top });
+      if (!isEngine) for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
+      this.lanes.push({ ...lane, top, isEngine });
       top += LANE;
     }
     return top + ROW_GAP;
@@ -63,6 +69,13 @@ export class TimelineCanvas {
     const { blocks } = this.pipeline;
     blocks.forEach(({ name, isStage }, row) => this.names.push({ name: `${name}, ${isStage ? "waves" : "busy"}`, top: top + row * PIPE_LANE }));
     return blocks.length ? top + blocks.length * PIPE_LANE + ROW_GAP : top;
+  }
+
+  layOutGaps(top) {
+    this.gapsTop = top;
+    if (!this.engines.gaps.n) return top;
+    this.names.push({ name: "no kernel, for", short: "gaps", top });
+    return top + LANE + ROW_GAP;
   }
 
   resize() {
@@ -134,11 +147,15 @@ export class TimelineCanvas {
     drawPipeline({ ...this, x: (cycle) => this.x(cycle) }, this.pipeline, this.pipelineTop, this.chosenDraw());
     this.filled = "";
     for (const lane of this.lanes) this.drawLane(lane);
+    if (this.engines.gaps.n) drawGaps(this, this.engines, this.gapsTop, (...place) => this.label(...place));
     if (this.activity.isThere) this.drawActivity();
     if (this.selected >= 0) this.drawTies(this.selected);
     context.restore();
     context.fillStyle = colours.dim;
-    for (const { name, top } of this.names) this.label(name, 4, top + LANE / 2, this.gutter - 8);
+    for (const { name, short, top } of this.names) {
+      const isTight = short && name.length * LETTER > this.gutter - 8;
+      this.label(isTight ? short : name, 4, top + LANE / 2, this.gutter - 8);
+    }
   }
 
   label(text, x, y, room) {
@@ -168,7 +185,7 @@ export class TimelineCanvas {
     this.context.fillRect(left, AXIS, Math.max(1, right - left), this.height);
   }
 
-  drawLane({ tasks, begins, ends, top }) {
+  drawLane({ tasks, begins, ends, top, isEngine }) {
     const { from, to } = this;
     const scale = (this.width - this.gutter) / (to - from);
     const right = this.width + 2;
@@ -192,7 +209,7 @@ export class TimelineCanvas {
         flush();
         start = end;
         if (row === this.selected) this.frame(left, top, width);
-        if (width > LEAST_LABEL) this.nameTask(row, left, top, width);
+        if (width > LEAST_LABEL) this.nameTask(row, left, top, width, isEngine);
       }
       // Tasks that begin in the same pixel are hidden by this one.
       at = width > 1 ? at + 1 : nextAt(begins, at + 1, from + (Math.floor(left) + 1 - this.gutter) / scale);
@@ -215,10 +232,12 @@ export class TimelineCanvas {
     this.context.lineWidth = 1;
   }
 
-  nameTask(row, left, top, width) {
+  nameTask(row, left, top, width, isEngine) {
     this.filled = "";
     this.context.fillStyle = ON_DARK.has(this.colourOf(row)) ? "#ffffff" : "#111111";
-    this.label(this.tasks.get("name", row), left + 4, top + LANE / 2, width - 6);
+    const name = this.tasks.get("name", row);
+    const text = isEngine ? this.engines.label(row, this.tasks.get("kind", row), name) : name;
+    this.label(text, left + 4, top + LANE / 2, width - 6);
   }
 
   colourOf(row) {
@@ -336,11 +355,22 @@ export class TimelineCanvas {
     return [this.cycle(Math.floor(x)), this.cycle(Math.floor(x) + 1)];
   }
 
+  // The cycles of three pixels: what is so near to the pointer is meant.
+  get reach() {
+    return (3 * (this.to - this.from)) / (this.width - this.gutter);
+  }
+
+  // A row of `gaps`, at a place of the canvas, or near to it; -1 none.
+  gapAt(x, y) {
+    const isThere = x >= this.gutter && y >= this.gapsTop && y < this.gapsTop + LANE;
+    return isThere ? this.engines.gapAt(this.cycle(x), this.reach) : -1;
+  }
+
   // The row of the task at a place of the canvas, or near to it; -1 none.
   taskAt(x, y) {
     const lane = this.lanes.find(({ top }) => y >= top && y < top + LANE);
     if (!lane || x < this.gutter) return -1;
-    const reach = (3 * (this.to - this.from)) / (this.width - this.gutter);
+    const { reach } = this;
     const at = firstAt(lane.ends, this.cycle(x) - reach);
     return at < lane.tasks.length && lane.begins[at] <= this.cycle(x) + reach ? lane.tasks[at] : -1;
   }
