@@ -274,7 +274,7 @@ class Session:
         self.memory.write(command.address, command.data)
 
     def _host_touch(self, command: cmd.HostTouch) -> None:
-        """What the host touches while launches are in flight comes after them."""
+        """The host touches pages after the launches in flight have ended."""
         host, host_memory = self.timeline.host, self.launcher.host_memory
         if host_memory is None:
             return

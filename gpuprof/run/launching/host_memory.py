@@ -4,7 +4,7 @@
     bytes that a launch touches ─ launch_touches ─> pages that fault, bytes over the link
     the host's touches, prefetches ─> bytes that move
 
-A page is nowhere until somebody touches it, then where that side is. Page-locked memory stays with the host: a kernel's
+A page is nowhere until one side touches it, then with that side. Page-locked memory stays with the host: a kernel's
 bytes of it cross the link. What kernels touch more than once counts once, as a cache would have it.
 """
 

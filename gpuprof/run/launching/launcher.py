@@ -67,7 +67,7 @@ class Launcher:
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.priorities: dict[int, int] = {}  # of streams
         self.n_launches = 0
-        # Without a host, nothing takes time to come to the GPU.
+        # None without a host: memory then moves in no time.
         self.host_memory = HostMemory(timeline.host.page_nbytes) if timeline.host and settings.is_timed else None
         self._footprint: Footprint | None = None  # of launches that may touch memory of the host
         self._touched: list[tuple[Bytes, Bytes]] | None = None  # read and written, by such a launch and its children
@@ -134,7 +134,7 @@ class Launcher:
         return operation
 
     def touch(self, cost: Cost) -> StreamOperation:
-        """The host, with nothing in flight, touches memory that the GPU has, and stays until it has come."""
+        """The host, with nothing in flight, touches memory that the GPU has, and waits until it has moved."""
         operation = replace(self._operation(cost, DEFAULT_STREAM), arrival=self.timeline.present)
         self.timeline.carry_out(operation)
         self.timeline.reach_ns(self.timeline.ns(operation.end_cycle))
@@ -150,7 +150,7 @@ class Launcher:
             self._touched = None
 
     def _bring(self, number: int) -> None:
-        """Memory of the host that a launch in flight touches comes to it."""
+        """Memory of the host that a launch in flight touches moves to the GPU before it."""
         with self.settler.stopping():
             self.in_flight.finish_emulation()
         flight = self.in_flight.flights[number]
