@@ -8,34 +8,22 @@ results need the order: the emulator carries out launches in the order of their 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpuprof.device import commands as cmd
-from gpuprof.errors import GpuprofError, KernelFault, NotComparable
+from gpuprof.errors import KernelFault, NotComparable
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedHostWrite, SavedLaunch, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
-from gpuprof.run.observers.observer import LaunchResult
-from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes, with_host
-from gpuprof.run.run_settings import Observer, Settings
-from gpuprof.run.session import open_session
+from gpuprof.run.run_settings import Settings
+from gpuprof.run.stream_run import Ends, HostWork, Outcome, run_stream, settings_of, with_host_work
 
 # Commands that say nothing to the GPU: they may be between the two launches.
 SILENT = (
     cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority,
-    cmd.HostTime, cmd.HostCall, cmd.Together, cmd.TogetherEnd, SavedHostWrite,
+    HostWork, cmd.HostCall, cmd.Together, cmd.TogetherEnd, SavedHostWrite,
 )  # fmt: skip
 MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
-
-
-class Outcome(NamedTuple):
-    """The cycle in which the last launch ended, and a digest of all that the host has read and of the memory in the
-    end.
-    """
-
-    cycles: int
-    digest: bytes
 
 
 class Measured(NamedTuple):
@@ -57,59 +45,15 @@ class Measurement(NamedTuple):
     without_overlap: dict[int, int]
 
 
-@dataclass
-class Ends(Observer):
-    """Collects the end of launches, and the cycles that they took, by their index."""
-
-    last_cycle: int = 0
-    cycles: dict[int, int] = field(default_factory=dict)
-
-    def finished(self, result: LaunchResult) -> None:
-        self.last_cycle = max(self.last_cycle, result.timing.end_cycle)
-        self.cycles[result.launch.index] = result.timing.end_cycle - result.timing.start_cycle
-
-
 def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Measurement:
     """Runs the stream without the order of each of the pairs, one after the other. pairs: two launches, by their
     numbers among those that the host requested.
     """
-    header = stream.header
-    settings = Settings(chip=chip_of(stream), max_cycles=header.max_cycles, max_instructions=header.max_instructions)
-    settings = with_host(settings, stream)
-    commands = listed(stream)
+    settings, commands = settings_of(stream), listed(stream)
     usual = run_stream(stream, settings, commands)
+    commands = with_host_work(commands, usual.host_work_ns)
     proposals = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]
     return Measurement(usual.cycles, proposals, without_overlap(stream, settings, commands))
-
-
-def run_stream(
-    stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]], ends: Ends | None = None
-) -> Outcome:
-    """Carries out commands on a GPU of its own. Raises what they raise, where they did not fail before."""
-    ends = ends or Ends()
-    settings = replace(settings, observer=ends, recorder=None, save_stream=False, traces=(), observe=False)
-    session = open_session(settings)
-    session.memory.limit_nbytes = memory_limit_nbytes()
-    player = Player(stream, session, True, Registers(settings.sampling, frozenset(), 0, 1))
-    read = sha256()
-    try:
-        for saved, failed in commands:
-            try:
-                result = session.submit(player.command(saved))
-            except GpuprofError:
-                if not failed:
-                    raise
-                continue
-            if isinstance(saved, cmd.CopyOut):
-                read.update(result)
-        session.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
-        session.finish()
-    except BaseException:
-        session.drop()
-        raise
-    for allocation in session.memory.allocations:
-        read.update(session.memory.read(allocation.address, allocation.nbytes))
-    return Outcome(max(ends.last_cycle, session.timeline.end_of_all), read.digest())
 
 
 def listed(stream: SavedStream) -> list[tuple[Any, bool]]:

@@ -60,8 +60,8 @@ def replay(
     raise.
     """
     settings = with_host(settings, stream)
-    memory = AddressSpace(memory_limit_nbytes(), alignment=_alignment(stream), has_fixed_gaps=True)
-    session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)), memory=memory)
+    sampling = shifted(settings.sampling, number, of)
+    session = open_session(replace(settings, sampling=sampling), memory=saved_memory(stream))
     if fixed is None:
         fixed = _changed_registers(stream.header.sampling, settings.sampling)
     player = Player(stream, session, saved_load_bases, Registers(settings.sampling, fixed, number, of))
@@ -81,12 +81,12 @@ def replay(
         raise
 
 
-def _alignment(stream: SavedStream) -> int:
-    """The alignment of allocations, in bytes: they are to have the addresses that they had."""
+def saved_memory(stream: SavedStream) -> AddressSpace:
+    """Memory in which the stream's allocations get the addresses that they had."""
     alignment = stream.header.alignment
     if alignment not in range(ALIGNMENT, MOST_ALIGNMENT + 1, ALIGNMENT):
         raise stream.damaged(f"allocations are aligned to {alignment} bytes")
-    return alignment
+    return AddressSpace(memory_limit_nbytes(), alignment=alignment, has_fixed_gaps=True)
 
 
 def shifted(sampling: Sampling, number: int, of: int) -> Sampling:
