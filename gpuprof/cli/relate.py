@@ -1,10 +1,13 @@
-"""gpuprof relate: which launches wait for each other without need, and what that costs."""
+"""gpuprof relate: which launches wait for each other without need, what the whole program could do otherwise, and what
+that costs.
+"""
 
 from pathlib import Path
 
 import click
 
 from gpuprof.cli.progress.display import Display
+from gpuprof.errors import FileFormatError, NotComparable
 
 USUAL = 3
 
@@ -17,7 +20,8 @@ USUAL = 3
     is_flag=False,
     flag_value=USUAL,
     metavar="[N]",
-    help=f"Run FILE's command stream without the N orders of the largest bound, one after the other.  [{USUAL}]",
+    help=f"Run FILE's command stream without the N orders of the largest bound, one after the other, and under each "
+    f"change of the program.  [{USUAL}]",
 )
 @click.pass_obj
 def command(display: Display, file: Path, measure: int | None):
@@ -26,6 +30,9 @@ def command(display: Display, file: Path, measure: int | None):
     The bound is the most that could be gained. With --measure, FILE needs its stream (`collect --save-stream`): it runs
     again without each of these orders. Where results stay the same, byte for byte, the gain is shown; otherwise the
     proposal is withdrawn.
+
+    Of a program or a script, changes of the whole are listed, too: a graph, page-locked memory, copies while kernels
+    run, copies that are not needed, prefetches. With --measure the program runs again under each.
 
     \b
     gpuprof relate frame.gprec
@@ -67,6 +74,34 @@ def command(display: Display, file: Path, measure: int | None):
         terminal.say(printable(f"longest chain of needs, {how}: {path.cycles:,} cycles: {chain}"))
         if measured:
             terminal.say(f"as it is: {measured.cycles:,} cycles")
+        for line in changes(file, measure is not None):
+            terminal.say(printable(line))
+
+
+def changes(file: Path, are_measured: bool) -> list[str]:
+    """A line for each change of the whole program; none without a saved stream."""
+    from gpuprof.records.command_stream.read import read_stream
+    from gpuprof.run.program_experiment import candidates, measure_program
+
+    try:
+        stream = read_stream(file)
+    except (NotComparable, FileFormatError):
+        return []
+    if not are_measured:
+        return [f"not measured: {what}" for what in candidates(stream)]
+    program = measure_program(stream)
+    return [gain(program, change) for change in program.changes] if program else []
+
+
+def gain(program, change) -> str:
+    """A finding where the program takes less time, as far as two digits show."""
+    if change.withdrawn:
+        return f"withdrawn: {change.what}: {change.withdrawn}"
+    share = f"{change.cycles / program.cycles:.2f}"
+    finding = change.finding if float(share) < 1 else "no gain"
+    cycles = f"{program.cycles:,} -> {change.cycles:,} cycles"
+    times = " -> ".join(f"{each / program.clock_mhz:,.1f}" for each in (program.cycles, change.cycles))
+    return f"{finding}: {change.what}: {share} of the time ({cycles}, {times} us), the same results"
 
 
 def launch_of(tasks, task: int) -> int:

@@ -13,6 +13,9 @@ it gives each its input and has no rule of its own.
     script           runs a Python script inside a recording, whose Device is then the recorded GPU
     program_run      runs a whole CUDA program inside a recording, or without one
     replay           gives a session the commands that a recording has saved
+    stream_run       runs a list of saved commands, changed or not: cycles, and a digest of the results
     reorder_experiment  runs a stream without one of its orders
+    program_changes  changes of a whole program, as changes of its commands
+    program_experiment  runs a program under each of them
     multipass        one run recorded in several passes, which are merged
 """

@@ -126,7 +126,7 @@ def _runs(commands: Commands) -> Iterator[_Run]:
     run = None
     for unit in units(commands):
         stream = _node_stream(unit)
-        if stream is None and isinstance(unit.commands[0][0], (*WORK, *CALLS)) and _is_passive(unit.commands[0][0]):
+        if _is_passed_over(unit.commands[0][0]):
             continue
         if stream is not None:
             kind = type(unit.requests[0])
@@ -140,9 +140,9 @@ def _runs(commands: Commands) -> Iterator[_Run]:
         yield run
 
 
-def _is_passive(saved: Any) -> bool:
-    """False for calls that make or change a graph."""
-    return not (isinstance(saved, cmd.HostCall) and saved.kind.startswith("graph"))
+def _is_passed_over(saved: Any) -> bool:
+    """True for what may be between two nodes; calls that make or change a graph may not."""
+    return isinstance(saved, WORK) or (isinstance(saved, CALLS) and not saved.kind.startswith("graph"))
 
 
 def _node_stream(unit: Unit) -> int | None:

@@ -1,6 +1,6 @@
 """Carries out a list of saved commands on a GPU of its own, without a recording: how long it takes, and what comes out.
 
-    SavedStream, commands, perhaps changed ─ run_stream ─> Outcome: cycles, digest of the results
+SavedStream, commands, perhaps changed ─ run_stream ─> Outcome: cycles, digest of the results
 """
 
 from collections.abc import Iterator, Sequence
