@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gpuprof.base.wording import plural
 from gpuprof.device import commands as cmd
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedHostWrite, SavedLaunch, SavedLoad
-from gpuprof.run.stream_run import Commands, HostWork
+from gpuprof.run.stream_run import COPIES, Commands, HostWork, on_device
 
 FEWEST_NODES = 8  # of a graph that is proposed: ours, for fewer the launch of the graph is most of the cost
 COPY_STREAM = 1 << 30  # a stream that no program has
@@ -209,7 +209,7 @@ def overlapped(program: Program) -> Changed | None:
     own; what follows on their stream waits for them.
     """
     commands: Commands = [(cmd.NonBlocking(COPY_STREAM), False)]
-    before, after = list(commands), []  # the other order: copies of a part before the launches of it
+    before, after = list(commands), []  # the other order: all copies of a part come before its launches
     nbytes: Counter[str] = Counter()
     busy: set[int] = set()  # streams with work since the host's last wait
     n = 0
@@ -227,14 +227,14 @@ def overlapped(program: Program) -> Changed | None:
         if _waits(unit):
             before, after, busy = [*before, *after, *unit.commands], [], set()
             continue
-        if all(isinstance(saved, ASIDE) for saved in unit.requests):
+        if stream is not None or all(isinstance(saved, ASIDE) for saved in unit.requests):
             before += unit.commands
         else:
             after += unit.commands
             busy |= {saved.stream for saved in unit.requests if isinstance(saved, tuple(NODES))}
     if not n:
         return None
-    return Changed(f"{_copies(n, nbytes)} on a stream of their own", commands, [*before, *after])
+    return Changed(f"{_copies(n, nbytes)} to the device on another stream", commands, [*before, *after])
 
 
 def _copy_in_stream(unit: Unit) -> int | None:
@@ -246,9 +246,7 @@ def _copy_in_stream(unit: Unit) -> int | None:
 
 
 def _is_pinned_in(saved: Any) -> bool:
-    if isinstance(saved, SavedCopyIn):
-        return saved.is_pinned
-    return isinstance(saved, cmd.CopyWithin) and saved.direction == "in"
+    return isinstance(saved, COPIES) and _direction(saved) == "in" and getattr(saved, "is_pinned", True)
 
 
 def _moved(unit: Unit, event: int, stream: int) -> tuple[Commands, tuple[Any, bool]]:
@@ -291,16 +289,25 @@ def brought_back(program: Program) -> Changed | None:
     return Changed(f"without {_copies(len(found), nbytes)} back to where they were copied out{unless}", commands)
 
 
-def _there_and_back(commands: Commands) -> Iterator[tuple[int, SavedCopyIn]]:
+def _there_and_back(commands: Commands) -> Iterator[tuple[int, Any]]:
+    """Copies in, by index, to where a copy out of as many bytes was before."""
     out: set[tuple[int, int]] = set()
     depth = 0
     for index, (saved, failed) in enumerate(commands):
         depth += isinstance(saved, cmd.Together) - isinstance(saved, cmd.TogetherEnd)
-        if isinstance(saved, cmd.CopyOut):
-            out.add((saved.address, saved.nbytes))
-        # Rows of one copy stay: without them, the call is still there.
-        elif isinstance(saved, SavedCopyIn) and not failed and not depth and (saved.address, saved.nbytes) in out:
+        if not isinstance(saved, COPIES) or failed:
+            continue
+        place, direction = (on_device(saved), saved.nbytes), _direction(saved)
+        if direction == "out":
+            out.add(place)
+        # Rows of one copy stay, and nodes of a graph: without them, its call is still there.
+        elif direction == "in" and not depth and place in out:
             yield index, saved
+
+
+def _direction(copy: Any) -> str:
+    """Of commands.COPY_DIRECTIONS."""
+    return {SavedCopyIn: "in", cmd.CopyOut: "out"}.get(type(copy)) or copy.direction
 
 
 # Managed memory.

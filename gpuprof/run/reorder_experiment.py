@@ -21,7 +21,7 @@ from gpuprof.run.stream_run import Ends, HostWork, Outcome, run_stream, settings
 # Commands that say nothing to the GPU: they may be between the two launches.
 SILENT = (
     cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority,
-    HostWork, cmd.HostCall, cmd.Together, cmd.TogetherEnd, SavedHostWrite,
+    cmd.HostTime, HostWork, cmd.HostCall, cmd.Together, cmd.TogetherEnd, SavedHostWrite,
 )  # fmt: skip
 MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.memory import Allocation
+from gpuprof.device.memory import AddressSpace, Allocation
 from gpuprof.errors import GpuprofError
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
@@ -59,21 +59,32 @@ class Ends(Observer):
 
 
 class _Reader:
-    """What the host has read, and what it has brought back."""
+    """What the host has read, and what it has brought back to where it was copied out."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: AddressSpace) -> None:
         self.digest = sha256()
         self.copied_back: set[int] = set()
+        self._memory = memory
         self._last: dict[tuple[int, int], bytes] = {}  # (address, nbytes) -> digest of the last copy out of there
 
     def see(self, index: int, command: cmd.Command, result: Any) -> None:
+        """A command after it was carried out, with what it has given."""
         if isinstance(command, cmd.CopyOut):
             self.digest.update(result)
-            self._last[command.address, command.nbytes] = sha256(result).digest()
+            self._went_out(command.address, result)
         elif isinstance(command, cmd.CopyIn):
-            there = self._last.get((command.address, len(command.data)))
-            if there is not None and there == sha256(command.data).digest():
-                self.copied_back.add(index)
+            self._came_in(index, command.address, command.data)
+        elif isinstance(command, cmd.CopyWithin) and command.direction == "out":
+            self._went_out(command.source, self._memory.read(command.destination, command.nbytes))
+        elif isinstance(command, cmd.CopyWithin) and command.direction == "in":
+            self._came_in(index, command.destination, self._memory.read(command.source, command.nbytes))
+
+    def _went_out(self, address: int, data: bytes) -> None:
+        self._last[address, len(data)] = sha256(data).digest()
+
+    def _came_in(self, index: int, address: int, data: bytes | memoryview) -> None:
+        if self._last.get((address, len(data))) == sha256(data).digest():
+            self.copied_back.add(index)
 
 
 def settings_of(stream: SavedStream) -> Settings:
@@ -85,16 +96,15 @@ def settings_of(stream: SavedStream) -> Settings:
 
 def run_stream(stream: SavedStream, settings: Settings, commands: Commands, ends: Ends | None = None) -> Outcome:
     """Carries out commands on a GPU of its own. Raises what they raise, where they did not fail before."""
-    ends, reader = ends or Ends(), _Reader()
+    ends = ends or Ends()
     session, player = _opened(stream, settings, ends)
-    work_ns = []
+    reader, work_ns = _Reader(session.memory), []
     try:
         for index, (saved, failed) in enumerate(commands):
             if isinstance(saved, cmd.HostTime):
                 work_ns.append(max(0, saved.ns - session.host_ns))
             elif isinstance(saved, HostWork):
                 saved = cmd.HostTime(session.host_ns + saved.ns)
-            command = None
             try:
                 command = player.command(saved)
                 result = session.submit(command)
@@ -144,13 +154,13 @@ def copied_allocations(stream: SavedStream, settings: Settings, commands: Comman
             continue
         if isinstance(saved, ALLOCATING):
             session.submit(player.command(saved))
-        elif isinstance(saved, COPIES) and (allocation := session.memory.at(_on_device(saved))):
+        elif isinstance(saved, COPIES) and (allocation := session.memory.at(on_device(saved))):
             yield index, allocation
     session.finish()
 
 
-def _on_device(copy: Any) -> int:
-    """The address in the device's memory."""
+def on_device(copy: Any) -> int:
+    """The address of a copy, one of COPIES, in the device's memory."""
     if not isinstance(copy, cmd.CopyWithin):
         return copy.address
     return copy.source if copy.direction == "out" else copy.destination
