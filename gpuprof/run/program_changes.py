@@ -69,7 +69,7 @@ class Change(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What the host requests with one call: one command, or those that Together puts together. start: its index."""
+    """A call of the host: one command, or those that Together puts together. start: its index."""
 
     start: int
     commands: Commands
@@ -286,7 +286,7 @@ def brought_back(program: Program) -> Changed | None:
     left_out = {index for index, _ in found}
     commands = [each for index, each in enumerate(program.commands) if index not in left_out]
     unless = " if the host does not change the bytes" if program.copied_back is None else ""
-    return Changed(f"without {_copies(len(found), nbytes)} back to where they were copied out{unless}", commands)
+    return Changed(f"without {_copies(len(found), nbytes)} back to where the bytes came from{unless}", commands)
 
 
 def _there_and_back(commands: Commands) -> Iterator[tuple[int, Any]]:
@@ -306,7 +306,7 @@ def _there_and_back(commands: Commands) -> Iterator[tuple[int, Any]]:
 
 
 def _direction(copy: Any) -> str:
-    """Of commands.COPY_DIRECTIONS."""
+    """One of commands.COPY_DIRECTIONS."""
     return {SavedCopyIn: "in", cmd.CopyOut: "out"}.get(type(copy)) or copy.direction
 
 
@@ -314,7 +314,7 @@ def _direction(copy: Any) -> str:
 
 
 def prefetched(program: Program) -> Changed | None:
-    """What the host has touched of managed memory is brought to the GPU before the next launch, where the program does
+    """Managed memory that the host has touched is brought to the GPU before the next launch, where the program does
     not do that itself.
     """
     commands: Commands = []

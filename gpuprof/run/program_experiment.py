@@ -36,7 +36,7 @@ class MeasuredProgram:
 
 
 def candidates(stream: SavedStream) -> list[str]:
-    """What could be changed; nothing where launches were recorded without a program, which has no time."""
+    """Lists what could be changed; nothing where launches were recorded without a program, which has no time."""
     if not stream.header.host:
         return []
     settings = settings_of(stream)

@@ -59,7 +59,7 @@ class Ends(Observer):
 
 
 class _Reader:
-    """What the host has read, and what it has brought back to where it was copied out."""
+    """Follows what the host reads, and what it brings back to where it was copied out."""
 
     def __init__(self, memory: AddressSpace) -> None:
         self.digest = sha256()

@@ -61,7 +61,7 @@ y.copy_to_host()
 OVERLAPPING, IN_PLACE = (BATCHES.format(second=second) for second in "zx")
 GRAPH = "20 launches as a graph, instantiated before"
 COPIES = "page-locked memory for 6 copies (786,432 bytes, of y and x)"
-BACK = "without 1 copy (131,072 bytes, of y) back to where they were copied out"
+BACK = "without 1 copy (131,072 bytes, of y) back to where the bytes came from"
 
 
 def collect(folder, body: str, *options: str):
@@ -86,12 +86,12 @@ def masked(line: str) -> str:
 
 @pytest.mark.long
 def test_what_a_wasteful_program_could_gain(tmp_path):
-    """Of the two copies back, a run shows which one has other bytes."""
+    """A run shows which of the two copies back has other bytes."""
     collect(tmp_path, WASTEFUL, "--save-stream")
     assert related(tmp_path) == [
         f"not measured: {GRAPH}",
         f"not measured: {COPIES}",
-        "not measured: without 2 copies (262,144 bytes, of y) back to where they were copied out if the host does not "
+        "not measured: without 2 copies (262,144 bytes, of y) back to where the bytes came from if the host does not "
         "change the bytes",
     ]
     assert list(map(masked, related(tmp_path, "--measure"))) == [
@@ -159,7 +159,7 @@ def launch_ns(settings) -> float:
 
 
 def test_allocations_are_where_they_were(tmp_path):
-    """Those of a program are aligned to pages, those of a script are not."""
+    """Allocations of a program are aligned to pages, those of a script to less."""
     stream = read_stream(collect(tmp_path, "step[1, 32](x, y)\n", "--save-stream"))
     stream.header = replace(stream.header, alignment=1 << 16)
     first, second = GLOBAL_BASE, GLOBAL_BASE + (1 << 16)

@@ -41,7 +41,7 @@ def listed(*commands) -> list:
 
 
 def changed(change, *commands, **program) -> tuple[str, list] | None:
-    """What the change is, and the commands after it, none of which has failed."""
+    """The change, and the commands after it, none of which has failed."""
     found = change(Program(listed(*commands), STAGED_NBYTES, **program))
     if found is None:
         return None
@@ -163,19 +163,19 @@ def test_copies_that_overlap_or_cannot():
 
 
 def test_copies_of_what_was_copied_out_are_left_out():
-    """Those with the same bytes, once a run has shown which."""
+    """Only copies of the same bytes, once a run has shown which."""
     given = [
         cmd.CopyOut(X, 64), SavedCopyIn(X, 64, (1,)), SavedCopyIn(X, 32, (1,)), launch(),
         copy_out(Y, 80), copy_in(Y, 80), cmd.CopyOut(X, 64), SavedCopyIn(X, 64, (2,)),
     ]  # fmt: skip
     names = {1: "x", 5: "y", 7: "x"}
     assert changed(brought_back, *given, names=names) == (
-        "without 3 copies (208 bytes, of x and y) back to where they were copied out if the host does not change the "
+        "without 3 copies (208 bytes, of x and y) back to where the bytes came from if the host does not change the "
         "bytes",
         [*given[:1], *given[2:5], *given[6:7]],
     )
     assert changed(brought_back, *given, names=names, copied_back=frozenset({5})) == (
-        "without 1 copy (80 bytes, of y) back to where they were copied out",
+        "without 1 copy (80 bytes, of y) back to where the bytes came from",
         [*given[:5], *given[6:]],
     )
     assert changed(brought_back, *given, names=names, copied_back=frozenset()) is None
