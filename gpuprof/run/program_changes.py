@@ -157,8 +157,13 @@ def _node_stream(unit: Unit) -> int | None:
 
 
 def _is_node(saved: Any) -> bool:
-    """The host stays with copies of pageable memory: it may write there after them."""
-    return getattr(saved, "is_pinned", True) and getattr(saved, "is_timed", True)
+    """The host stays with copies of pageable memory, which it may change after them."""
+    return _is_free(saved) and getattr(saved, "is_timed", True)
+
+
+def _is_free(saved: Any) -> bool:
+    """True for requests that the host does not stay with."""
+    return getattr(saved, "is_pinned", True) and not getattr(saved, "is_waited", False)
 
 
 def _bracketed(part: Commands, n: int) -> Commands:
@@ -184,14 +189,20 @@ def pinned(program: Program) -> Changed | None:
             commands += unit.commands
             continue
         n += 1
-        for index, (saved, failed) in enumerate(unit.commands, unit.start):
-            commands.append((replace(saved, is_pinned=True) if index in copies else saved, failed))
-            if index in copies:
-                nbytes[program.names.get(index, "")] += saved.nbytes
-        commands.append((cmd.Wait(cmd.EVERYTHING, cmd.HOST, next(iter(copies.values())).stream), False))
+        for index, each in enumerate(unit.commands, unit.start):
+            commands += _page_locked(copies[index]) if index in copies else [each]
+        for index, copy in copies.items():
+            nbytes[program.names.get(index, "")] += copy.nbytes
     if not n:
         return None
     return Changed(f"page-locked memory for {_copies(n, nbytes)}", commands)
+
+
+def _page_locked(copy: Any) -> Commands:
+    """A copy of page-locked memory, and the host's wait for its end."""
+    if isinstance(copy, SavedCopyIn):
+        return [(replace(copy, is_pinned=True, is_waited=True), False)]
+    return [(replace(copy, is_pinned=True), False), (cmd.Wait(cmd.EVERYTHING, cmd.HOST, copy.stream), False)]
 
 
 def _pageable(unit: Unit) -> Iterator[tuple[int, Any]]:
@@ -238,21 +249,21 @@ def overlapped(program: Program) -> Changed | None:
 
 
 def _copy_in_stream(unit: Unit) -> int | None:
-    """The stream of one copy from page-locked memory to the device; None for other requests."""
-    streams = {saved.stream if _is_pinned_in(saved) else None for saved in unit.requests}
+    """The stream of one copy to the device that the host does not stay with; None for other requests."""
+    streams = {saved.stream if _is_free_in(saved) else None for saved in unit.requests}
     if unit.is_graph or len(streams) != 1 or any(failed for _, failed in unit.commands):
         return None
     return streams.pop()
 
 
-def _is_pinned_in(saved: Any) -> bool:
-    return isinstance(saved, COPIES) and _direction(saved) == "in" and getattr(saved, "is_pinned", True)
+def _is_free_in(saved: Any) -> bool:
+    return isinstance(saved, COPIES) and _direction(saved) == "in" and _is_free(saved)
 
 
 def _moved(unit: Unit, event: int, stream: int) -> tuple[Commands, tuple[Any, bool]]:
     """The unit on the stream for copies, with an event at its end; and the wait for that."""
     copies = [
-        (replace(saved, stream=COPY_STREAM), failed) if _is_pinned_in(saved) else (saved, failed)
+        (replace(saved, stream=COPY_STREAM), failed) if _is_free_in(saved) else (saved, failed)
         for saved, failed in unit.commands
     ]
     return [*copies, (cmd.Event(event, COPY_STREAM), False)], (cmd.Wait(event, stream), False)
@@ -261,9 +272,7 @@ def _moved(unit: Unit, event: int, stream: int) -> tuple[Commands, tuple[Any, bo
 def _waits(unit: Unit) -> bool:
     """True if the host waits for the GPU in it."""
     return any(
-        isinstance(saved, WAITS)
-        or (isinstance(saved, cmd.Wait) and saved.stream == cmd.HOST)
-        or (isinstance(saved, SavedCopyIn | cmd.CopyOut) and not saved.is_pinned)
+        isinstance(saved, WAITS) or (isinstance(saved, cmd.Wait) and saved.stream == cmd.HOST) or not _is_free(saved)
         for saved in unit.requests
     )
 

@@ -44,11 +44,13 @@ def candidates(stream: SavedStream) -> list[str]:
 
 
 def measure_program(stream: SavedStream) -> MeasuredProgram | None:
-    """None where launches were recorded without a program, which has no time."""
+    """None where no change applies, or where launches were recorded without a program, which has no time."""
     if not stream.header.host:
         return None
     settings = settings_of(stream)
     program = _program(stream, settings)
+    if not _applying(program):
+        return None
     usual = run_stream(stream, settings, program.commands)
     program = program._replace(
         commands=with_host_work(program.commands, usual.host_work_ns), copied_back=usual.copied_back

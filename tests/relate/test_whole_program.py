@@ -21,6 +21,11 @@ __global__ void turns(int n, float *x, float *y)
     for (int i = 0; i < n; i++) value = 1.0f - value;
     y[threadIdx.x] += value;
 }
+__global__ void gather(unsigned long long x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] += ((float *)x)[i];
+}
 """
 SCRIPT = """\
 import numpy as np
@@ -29,7 +34,7 @@ from gpuprof.device import commands as cmd
 
 gpu = gpuprof.Device("a100")
 kernels = gpu.load("k.cu")
-step, turns = kernels.step, kernels.turns
+step, turns, gather = kernels.step, kernels.turns, kernels.gather
 x, y, z = (gpu.device_array(1 << 15, np.float32, name=name) for name in "xyz")
 one = gpu.stream()
 DATA = np.arange(1 << 15, dtype=np.float32)
@@ -57,6 +62,15 @@ pinned({second}, DATA + 1)
 turns[1, 32, one](4000, {second}, y)
 gpu.synchronize()
 y.copy_to_host()
+"""
+# The host writes managed memory before each of two launches.
+MANAGED = """\
+there = gpu.submit(cmd.Allocate(DATA.nbytes, "there", memory="managed")).address
+for _ in range(2):
+    gpu.submit(cmd.HostWrite(there, DATA.tobytes()))
+    gpu.submit(cmd.HostTouch(((there, DATA.nbytes),)))
+    gather[128, 256](np.uint64(there), y)
+gpu.synchronize()
 """
 OVERLAPPING, IN_PLACE = (BATCHES.format(second=second) for second in "zx")
 GRAPH = "20 launches as a graph, instantiated before"
@@ -98,6 +112,16 @@ def test_what_a_wasteful_program_could_gain(tmp_path):
         f"launch-bound: {GRAPH}: S of the time, the same results",
         f"pageable memory: {COPIES}: S of the time, the same results",
         f"the same bytes go back and forth: {BACK}: S of the time, the same results",
+    ]
+
+
+@pytest.mark.long
+def test_managed_memory_that_the_host_has_touched(tmp_path):
+    collect(tmp_path, MANAGED, "--save-stream")
+    prefetches = "2 prefetches of 262,144 bytes that the host has touched"
+    assert related(tmp_path) == [f"not measured: {prefetches}"]
+    assert list(map(masked, related(tmp_path, "--measure"))) == [
+        f"page faults: {prefetches}: S of the time, the same results"
     ]
 
 

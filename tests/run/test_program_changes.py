@@ -84,6 +84,7 @@ def test_what_ends_a_row():
         [cmd.Together("graph", 1), launch(), END],
         [launch(is_timed=False)],
         [SavedCopyIn(X, 8, (1,), 1)],  # of pageable memory, which the host may change after it
+        [SavedCopyIn(X, 8, (1,), 1, True, True)],  # the host waits for it
         [cmd.CopyOut(X, 8, 1)],
         [SavedHostWrite(X, 8, (1,))],
         [cmd.Allocate(8)],
@@ -103,13 +104,13 @@ def test_long_copies_of_pageable_memory_become_page_locked():
         cmd.Together("copy", 2), row, row, END, cmd.Wait(cmd.EVERYTHING, cmd.HOST, 1), cmd.CopyOut(X, 5000, 1),
         SavedCopyIn(X, 5000, (1,), 1, True),
     ]  # fmt: skip
+    waited = {"is_pinned": True, "is_waited": True}
     assert changed(pinned, *given, names={0: "x", 4: "y", 5: "y", 8: "x"}) == (
         "page-locked memory for 3 copies (10,200 bytes, of x and y)",
         [
-            SavedCopyIn(X, 4000, (1, 2), 1, True), cmd.Wait(cmd.EVERYTHING, cmd.HOST, 1),
-            SavedCopyIn(X, 1000, (1,), 1), launch(),
-            cmd.Together("copy", 2), *[SavedCopyIn(Y, 600, (3,), 2, True)] * 2, END,
-            cmd.Wait(cmd.EVERYTHING, cmd.HOST, 2), cmd.Wait(cmd.EVERYTHING, cmd.HOST, 1),
+            SavedCopyIn(X, 4000, (1, 2), 1, **waited), SavedCopyIn(X, 1000, (1,), 1), launch(),
+            cmd.Together("copy", 2), *[SavedCopyIn(Y, 600, (3,), 2, **waited)] * 2, END,
+            cmd.Wait(cmd.EVERYTHING, cmd.HOST, 1),
             cmd.CopyOut(X, 5000, 1, True), cmd.Wait(cmd.EVERYTHING, cmd.HOST, 1),
             SavedCopyIn(X, 5000, (1,), 1, True),
         ],
@@ -154,6 +155,7 @@ def test_copies_that_overlap_or_cannot():
         [copy_in(X, 8, 1), launch(2), copy_in(Y, 8, 3)],  # nothing is before them on their streams
         [launch(), WAIT, copy_in(X, 8)],
         [launch(), SavedCopyIn(X, 8, (1,), 1)],  # of pageable memory
+        [launch(), SavedCopyIn(X, 8, (1,), 1, True, True)],
         [launch(), cmd.Together("graph", 1), copy_in(X, 8), END],
     ):
         assert changed(overlapped, *commands) is None, commands
