@@ -63,8 +63,9 @@ def test_page_locked_memory_stays_with_the_host():
     seen = launch(
         made, reads=ranges((PINNED + 8, PINNED + 24), (0x50000, 0x50100)), writes=ranges((PINNED, PINNED + 4))
     )
-    assert seen == LaunchTouches(Moved(0, 0, "x"), 16, 4, "host")
-    assert launch(made, reads=ranges((PINNED + 8, PINNED + 24))).read_nbytes == 16
+    assert seen == LaunchTouches(Moved(0, 0, "x"), 32, 32, "host")
+    parts = ranges((PINNED + 8, PINNED + 12), (PINNED + 24, PINNED + 36), (PINNED + 63, PINNED + 64))
+    assert launch(made, reads=parts).read_nbytes == 64
 
 
 def test_a_launch_may_touch_what_its_parameters_name_and_all_while_some_is_managed():
@@ -103,9 +104,9 @@ def test_memory_that_is_mostly_read_is_with_both_until_a_launch_writes_it():
 @pytest.mark.parametrize(
     ("advice", "to_host", "wanted"),
     [
-        ("preferred location", True, LaunchTouches(Moved(0, 0, "x"), 4, 8, "x")),
+        ("preferred location", True, LaunchTouches(Moved(0, 0, "x"), 32, 32, "x")),
         ("preferred location", False, LaunchTouches(Moved(2, 2 * PAGE, "x"), 0, 0, "x")),
-        ("accessed by", False, LaunchTouches(Moved(0, 0, "x"), 4, 8, "x")),
+        ("accessed by", False, LaunchTouches(Moved(0, 0, "x"), 32, 32, "x")),
         ("accessed by", True, LaunchTouches(Moved(2, 2 * PAGE, "x"), 0, 0, "x")),
     ],
 )

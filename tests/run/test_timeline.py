@@ -63,6 +63,9 @@ def test_a_full_queue_of_launches_keeps_the_host():
     for number in range(LAUNCH_QUEUE):
         clock.launch()
         clock.launch_ended(0, 1_000_000 + number)
+    clock.begin_together("graph")
+    clock.launch()
+    clock.end_together()
     assert clock.host_ns == 100 * LAUNCH_QUEUE
     clock.launch()
     assert clock.host_ns == 1_000_000 + 100

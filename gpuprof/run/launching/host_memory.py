@@ -17,6 +17,7 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.watch.footprint import Bytes
 
+SECTOR_NBYTES = 32  # the least that a kernel moves
 HOST, DEVICE = 1, 2  # where a page is, both where both sides have a copy
 
 
@@ -117,6 +118,7 @@ class HostMemory:
 
     def launch_touches(self, reads: Bytes, writes: Bytes) -> LaunchTouches:
         """A launch reads and writes bytes: what it needs moves to the GPU."""
+        reads, writes = in_sectors(reads), in_sectors(writes)
         faults, over = list[Moved](), list[tuple[int, int, str]]()
         for region in self._regions.values():
             read, written = region.by_page(reads), region.by_page(writes)
@@ -169,6 +171,14 @@ class HostMemory:
                 pages = region.pages(address, nbytes)
                 if region.is_managed and pages.start < pages.stop:
                     yield region, pages
+
+
+def in_sectors(touched: Bytes) -> Bytes:
+    """The whole sectors that ranges touch."""
+    start, end = touched.start // SECTOR_NBYTES * SECTOR_NBYTES, -(-touched.end // SECTOR_NBYTES) * SECTOR_NBYTES
+    start[1:] = np.maximum(start[1:], end[:-1])
+    some = end > start
+    return Bytes(start[some], end[some])
 
 
 def _touched_by_gpu(region: Region, read: np.ndarray, written: np.ndarray, faults: list[Moved]) -> np.ndarray:

@@ -64,8 +64,8 @@ class Timeline:
         self.host_ns = max(self.host_ns, ns)
 
     def launch(self) -> None:
-        """The host launches a kernel: it waits while the queue is full."""
-        if self.host and len(self._launches) == LAUNCH_QUEUE:
+        """The host launches a kernel: it waits while the queue is full. A node's place is its graph's."""
+        if self.host and not self._together and len(self._launches) == LAUNCH_QUEUE:
             self.reach_ns(self.ns(self._launches[0]))
         self.call("launch")
 
