@@ -33,20 +33,20 @@ p, q = (gpu.device_array(1, np.uint64, name=name) for name in "pq")
 one, two, three = gpu.stream(), gpu.stream(), gpu.stream()
 """
 EVENT = """\
-spin[1, 64, one](900, a)
+spin[1, 64, one](9000, a)
 event = gpu.event()
 event.record(one)
 event.wait(two)
-spin[1, 64, two](600, b)
+spin[1, 64, two](6000, b)
 """
 DEFAULT_STREAM = """\
-spin[1, 64](900, a)
-spin[1, 64](600, b)
+spin[1, 64](9000, a)
+spin[1, 64](6000, b)
 """
 STREAM = """\
-spin[1, 64, one](900, a)
 b.copy_to_device(np.ones(64, np.float32), one)
-spin[1, 64, one](600, b)
+spin[1, 64, one](9000, a)
+spin[1, 64, one](6000, b)
 """
 HOST_WAIT = """\
 spin[1, 64, one](900, a)
@@ -91,7 +91,9 @@ def related(folder, body: str) -> list[str]:
     ids=["event", "default stream", "stream"],
 )
 def test_an_order_without_need_costs_the_shorter_launch(tmp_path, body, kind):
-    """Both on one multiprocessor or on two: the shorter launch is hidden behind the longer."""
+    """Both on one multiprocessor or on two: the shorter launch is hidden behind the longer, which is long
+    next to the calls between them.
+    """
     pair, chain, whole = related(tmp_path, body)
     told = re.fullmatch(
         r"spin \(task \d+\) and spin \(task \d+\): at most ([\d,]+) cycles \((.*)\); "
