@@ -75,7 +75,8 @@ def run(command: str, folder: Path) -> str:
         "LC_ALL": "C.UTF-8",
     }
     # Triton 3.9 warns of a new default when it is not told
-    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1"}
+    # progress would be shown on a slow machine only
+    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1", "GPUPROF_PROGRESS": "off"}
     environment.pop("NO_COLOR", None)
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
