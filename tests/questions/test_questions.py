@@ -15,7 +15,6 @@ from tests.questions.screens import FOLDER, SMALL, printed, screens
 from tests.support.command import gpuprof, process
 
 needs_host = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
-managed_memory = pytest.mark.xfail(strict=True, reason="faults of managed memory are not modelled")
 
 
 def test_is_it_worth_to_pad_a_tile(tmp_path):
@@ -168,7 +167,6 @@ def test_do_my_branches_diverge(tmp_path):
 
 
 @needs_host
-@managed_memory
 def test_what_do_faults_of_managed_memory_cost(tmp_path):
     """Umpire #262: the first touch on the device costs page faults, a prefetch avoids them."""
     times = dict(re.findall(r"^(\w[\w ,]+?) +([\d.]+) us", printed(tmp_path, "managed.cu"), re.M))
