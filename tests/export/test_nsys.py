@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from gpuprof.correlate.correlate import correlate
 from gpuprof.export import FORMATS
 from gpuprof.export.tables.nsys_rows import NO_CALLS, NO_CLOCK, NO_KERNELS, NO_OPERATIONS
 from tests.support.command import gpuprof
@@ -118,3 +119,33 @@ def test_what_a_file_must_have(tmp_path):
                 db.execute(change, [json.dumps({"name": "a100"})] * change.count("?"))
         code, _, error = gpuprof(tmp_path, "export", "s.gpudb", "-o", "s.csv", "--format", "nsys-cuda-gpu-kern-sum")
         assert (code, error.splitlines()[-1]) == (4, f"gpuprof: {why}")
+
+
+def test_managed_memory_has_its_own_rows_and_mapped_memory_none(folder, tmp_path):
+    """nsys has mapped memory in the time of the kernels that touch it."""
+    kinds = {"copy to device": "page faults", "copy to host": "prefetch", "copy within device": "mapped memory"}
+    correlate(folder / "p.gprec", tmp_path / "p.gpudb")
+    with closing(sqlite3.connect(tmp_path / "p.gpudb")) as database:
+        for was, kind in kinds.items():
+            database.execute("UPDATE tasks SET kind = ? WHERE kind = ?", (kind, was))
+        database.commit()
+    shown = {}
+    for name in ("nsys-cuda-gpu-mem-time-sum", "nsys-cuda-gpu-trace"):
+        output = f"p{FORMATS[name].extension}"
+        assert gpuprof(tmp_path, "export", "p.gpudb", "-o", output) == (0, "", "")
+        shown[name] = (tmp_path / output).read_text()
+    assert (
+        shown["nsys-cuda-gpu-mem-time-sum"]
+        == """\
+Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation
+47.6,4000,1,4000.0,4000.0,4000,4000,0.0,[CUDA Unified Memory memcpy Host-to-Device]
+46.4,3900,1,3900.0,3900.0,3900,3900,0.0,[CUDA Unified Memory memcpy Device-to-Host]
+6.0,500,1,500.0,500.0,500,500,0.0,[CUDA memset]
+"""
+    )
+    assert [line for line in shown["nsys-cuda-gpu-trace"].splitlines() if "Unified" in line] == [
+        "6000,4000,1,,,,,,,,,,0.100,25000.000,Managed,Managed,a100 (0),1,,1,"
+        "[CUDA Unified Memory memcpy Host-to-Device]",
+        "30100,3900,13,,,,,,,,,,0.050,12820.513,Managed,Managed,a100 (0),1,,0,"
+        "[CUDA Unified Memory memcpy Device-to-Host]",
+    ]
