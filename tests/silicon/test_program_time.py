@@ -25,8 +25,9 @@ from tests.silicon.program_time import line, measure_one
 
 AGAIN = "measure them again: python -m tests.silicon.program_time --write"
 IN_ORDER = 0.95
-NO_PAGES = pytest.mark.xfail(strict=True, reason="kernels touch managed and page-locked memory as if it were their own")
-NOT_YET = {"copies": NO_PAGES, "managed": NO_PAGES}
+COOPERATIVE = pytest.mark.xfail(
+    strict=True, reason="29 %: the cost of cooperative launches by their blocks (0.4 to 0.7 of A100's) is not known"
+)
 ROWS = {row.id: row for row in rows()}
 SOME = (
     "steps-a100-80-graph-4096-256",
@@ -91,18 +92,20 @@ def test_every_program_runs():
     assert [result for result in stored() if result.model_us is None] == []
 
 
-@pytest.mark.parametrize("goal", (pytest.param(20, marks=NO_PAGES), pytest.param(30, marks=NO_PAGES)))
+@pytest.mark.parametrize("goal", (pytest.param(20, marks=COOPERATIVE), 30))
 def test_the_mean_error_where_card_driver_and_link_are_stated_and_elsewhere(goal):
     assert by_goal(stored())[goal].error <= goal / 100
 
 
-@pytest.mark.parametrize("name", (pytest.param(name, marks=NOT_YET.get(name, ())) for name in SETS))
+@pytest.mark.parametrize("name", SETS)
 def test_the_mean_error_of_a_set(name):
     found = by_set(stored())[name]
     assert found.error <= found.goal
 
 
-@pytest.mark.xfail(strict=True, reason="68 of 81: no faults, no reads over the bus")
+@pytest.mark.xfail(
+    strict=True, reason="69 of 81: barriers of much data on H200, small copies on B200, a V100's dense faults"
+)
 def test_the_order_of_pairs():
     order = in_order(stored())
     assert len(order) == len(pairs())
