@@ -24,6 +24,7 @@ from tests.support.command import write_files
 from tests.support.forked import Done, Server, give, usable
 from tests.support.ncu_report import write_report
 from tests.support.output_places import PLACES, WRITTEN, Given
+from tests.support.program_recording import write_program
 
 KERNEL = """\
 .version 8.0
@@ -83,12 +84,12 @@ CASES = {
         Case("k.gprec -o", "out.source.csv", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.details.csv", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.raw.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_gpu_kern_sum.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_gpu_mem_time_sum.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_gpu_mem_size_sum.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_api_sum.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_gpu_trace.csv", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.cuda_kern_exec_trace.csv", "k.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_gpu_kern_sum.csv", "program.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_gpu_mem_time_sum.csv", "program.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_gpu_mem_size_sum.csv", "program.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_api_sum.csv", "program.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_gpu_trace.csv", "program.gprec", is_text=True),
+        Case("program.gprec -o", "out.cuda_kern_exec_trace.csv", "program.gprec", is_text=True),
         Case("k.gprec -o", "out.openmetrics", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.md", "k.gprec", is_text=True),
         Case("k.gprec --against other.gprec -o", "out.comparison.md", "other.gprec", is_text=True),
@@ -120,6 +121,7 @@ def server():
         started = Server(Path(folder))
         write_files(started.folder / "inputs", {"k.ptx": KERNEL, "k.cu": CUDA})
         write_report(started.folder / "inputs" / "k.ncu-rep")
+        write_program(started.folder / "inputs" / "program.gprec")
         np.save(started.folder / "inputs" / "in.npy", np.arange(4, dtype=np.int32))
         give(started.folder)
         for command in (
