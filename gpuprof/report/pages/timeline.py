@@ -187,10 +187,11 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 def operations_of(program: ProgramTime | None) -> dict[int, list]:
     """Engine, bytes and GB/s of each operation, by its task."""
-    engines = program.engines if program else ()
+    if program is None:
+        return {}
     return {
         each.task: [each.engine, each.nbytes, rounded(each.gbytes_per_s(program.clock_mhz))]
-        for engine in engines
+        for engine in program.engines
         for each in engine.operations
     }
 
