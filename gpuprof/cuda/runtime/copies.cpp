@@ -72,10 +72,7 @@ bool is_locked(const void *p)
 }
 
 // Of copies that the GPU makes; all others that are waited for wait by themselves.
-bool is_waited_for(const void *to, const void *from)
-{
-    return n_synchronous && on_bus(to, 1) && on_bus(from, 1) && is_locked(to) != is_locked(from);
-}
+bool is_waited_for(const void *to, const void *from) { return n_synchronous && on_bus(to, 1) && on_bus(from, 1) && is_locked(to) != is_locked(from); }
 
 cudaError_t wait_for(cudaStream_t stream) { return ask(Call::synchronize, Waits::stream, number(stream)).status; }
 

@@ -46,10 +46,17 @@ void set_flat_copy(Node *node, void *to, const void *from, size_t nbytes, cudaMe
 
 void set_box_copy(Node *node, const Side &to, const Side &from, const Box &box, cudaMemcpyKind kind)
 {
-    const size_t to_height = to.row && to.slice ? to.slice / to.row : box.rows, from_height = from.row && from.slice ? from.slice / from.row : box.rows;
+    const size_t to_height = to.row && to.slice ? to.slice / to.row : box.rows,
+                 from_height = from.row && from.slice ? from.slice / from.row : box.rows;
     node->copy = {to, from, box, kind};
-    node->copy_how = {nullptr, {}, {from.base, from.row, box.nbytes, from_height}, nullptr, {}, {to.base, to.row, box.nbytes, to_height},
-                      {box.nbytes, box.rows, box.slices}, kind};
+    node->copy_how = {nullptr,
+                      {},
+                      {from.base, from.row, box.nbytes, from_height},
+                      nullptr,
+                      {},
+                      {to.base, to.row, box.nbytes, to_height},
+                      {box.nbytes, box.rows, box.slices},
+                      kind};
 }
 
 cudaError_t updated(cudaError_t status) { return status ? status : ask(Call::update_graph, 1).status; }
