@@ -1,6 +1,7 @@
 """Serves a program's calls: each by its method, with its errors, its place and its time."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
@@ -24,6 +25,18 @@ from gpuprof.program.line_table import Places
 from gpuprof.program.tasks import ProgramTasks
 
 
+class TimeNotices(NamedTuple):
+    """Sentences for the user: when the program reads a clock of the host after a launch, and when it first asks for the
+    time between two events.
+    """
+
+    clock: str = ""
+    event: str = ""
+
+
+NO_NOTICES = TimeNotices()
+
+
 class ApiServer:
     """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
 
@@ -39,20 +52,20 @@ class ApiServer:
         reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
-        clock_notice: str = "",
+        notices: TimeNotices = NO_NOTICES,
     ):
         """code: of each of the executable's modules; one where they are linked. blocks_per_sm: by kernel, threads and
         bytes of dynamic shared memory of a block; it raises UsageError for a block that fits on no SM. notice: shows a
         sentence to the user. reports_writes: writes of the host to memory that is open to it become commands, so that a
         stream of them can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
-        clock_notice: is shown when the program reads a clock of the host after a launch.
+        notices: of times that the program reads.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
         self._reported: set[str] = set()
         self._last_text = ""  # of a call that failed
-        self._clock_notice = clock_notice
+        self._notices = notices
         self._unsupported: set[str] = set()  # places where that was reported
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
@@ -124,7 +137,7 @@ class ApiServer:
             "make_event": streams.make_event,
             "record": streams.record,
             "wait": streams.wait,
-            "event_time": streams.event_time,
+            "event_time": self._event_time,
             "reset": self._reset,
             "refuse": self._refuse,
             "lack": self._lack,
@@ -222,9 +235,15 @@ class ApiServer:
         return (), b""
 
     def _read_clock(self, payload: bytes):
-        if self._clock_notice:
-            self._notice(self._clock_notice)
+        if self._notices.clock:
+            self._notice(self._notices.clock)
         return (), b""
+
+    def _event_time(self, payload: bytes, start: int, end: int):
+        notice, self._notices = self._notices.event, self._notices._replace(event="")
+        if notice:
+            self._notice(notice)
+        return self._streams.event_time(payload, start, end)
 
     def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""

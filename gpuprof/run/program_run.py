@@ -15,7 +15,7 @@ from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import ContextLost, KernelFault, NotComparable, NotLaunched, UsageError
 from gpuprof.isa.program import Function
-from gpuprof.program.api_server import ApiServer
+from gpuprof.program.api_server import ApiServer, TimeNotices
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable
@@ -27,6 +27,7 @@ from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.timing.state.occupancy import occupancy
 
+NO_TIMES = "launches take no time in the debugger: the time between events is 0; gpuprof run --timed models it"
 STANDARD = "c++17"  # nvcc's
 # `int main(`, not a member's name and not in a line comment; `main` is no kernel's.
 MAIN = re.compile(r"^(?!\s*//)[^\n\"]*?(?<![\w.:>])main\s*\(", re.MULTILINE)
@@ -170,7 +171,7 @@ def _run(
         reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
-        clock_notice=clock_notice,
+        notices=TimeNotices(clock_notice, NO_TIMES if settings.supervisor else ""),
     )
     device.executor.place_of_call = handlers.place_of_call
     try:

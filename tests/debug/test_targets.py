@@ -22,7 +22,7 @@ from gpuprof.isa.facts import Facts, Setting, VariableFacts
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.run_settings import Observer
 from tests.paths import ROOT
-from tests.support.command import gpuprof
+from tests.support.command import gpuprof, process
 
 PAST_THE_END = """\
 // LAUNCH: past<<<1, 64>>>(u32[16])
@@ -231,6 +231,34 @@ def test_a_program_goes_back_through_its_launches_and_ends_as_ever(tmp_path, mon
         end = debugger.cont()
         assert (end.reason, end.exit_code) == ("exit", 3)
     assert capfd.readouterr().out == "2 27\n"
+
+
+MEASURES = """\
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void idle() {}
+int main() {
+    cudaEvent_t begin, end;
+    float ms = -1;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    idle<<<1, 32>>>();
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    for (int i = 0; i < 2; i++)
+        cudaEventElapsedTime(&ms, begin, end);
+    std::printf("%g ms\\n", ms);
+}
+"""
+
+
+@pytest.mark.long
+def test_a_program_that_measures_is_told_once_that_launches_take_no_time(tmp_path):
+    (tmp_path / "app.cu").write_text(MEASURES)
+    code, out, error = process(tmp_path, "debug", "app.cu", "-ex=run", "--batch")
+    told = "launches take no time in the debugger: the time between events is 0; gpuprof run --timed models it"
+    assert (code, out.count("0 ms\n"), (out + error).count(f"gpuprof: {told}\n")) == (0, 1, 1)
 
 
 SCRIPT = """\
