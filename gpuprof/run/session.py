@@ -274,13 +274,15 @@ class Session:
         self.memory.write(command.address, command.data)
 
     def _host_touch(self, command: cmd.HostTouch) -> None:
-        """The host touches pages after the launches in flight have ended."""
+        """Pages that launches in flight have move once these have ended; other touches take no time, and wait for
+        nothing.
+        """
         host, host_memory = self.timeline.host, self.launcher.host_memory
         if host_memory is None:
             return
-        self.launcher.settle()
         moved, n_groups = host_memory.host_touches(command.ranges, host.host_fault_nbytes)
         if moved.n_pages:
+            self.launcher.settle()
             operation = self.launcher.touch(cost_of_host_faults(moved, n_groups, host))
             touched = HostMemoryTouched(PAGE_FAULTS, moved.name, cmd.HOST)
             self._report(touched, operation.start_cycle, [], operation)
@@ -342,14 +344,13 @@ class Session:
         if host and cost is None:
             cost = cost_of(command, host, self.chip)
         operation = self.launcher.operate(cost, command.stream)
-        is_awaited = isinstance(command, cmd.CopyOut) and not command.is_pinned
-        is_waited = isinstance(command, cmd.CopyIn) and command.is_waited
-        reported = replace(command, stream=DEFAULT_STREAM) if is_awaited else command
+        is_out = isinstance(command, cmd.CopyOut) and not command.is_pinned
+        reported = replace(command, stream=DEFAULT_STREAM) if is_out else command
         self._report(reported, max(operation.start_cycle, operation.arrival), after, operation)
         if operation.end_cycle >= 0:
             for observer in self.observers:
                 observer.operated(operation)
-        if is_awaited or is_waited:
+        if is_out or getattr(command, "is_waited", False):
             self.timeline.wait(operation.end_cycle)
         elif isinstance(command, cmd.CopyIn) and self._is_blocking(command):
             self.timeline.reach_ns(self.timeline.ns(operation.end_cycle))

@@ -214,3 +214,18 @@ def test_earlier_timings_of_a_launch_do_not_wait_for_what_it_touches(tmp_path):
     gpu.load(tmp_path / "kernels.cu").add[1, 32](x.address, x.address)
     (result,) = results.launches
     assert len(result.timing.repetitions) == 3
+
+
+def test_launches_run_together_while_the_host_touches_what_it_has(tmp_path):
+    """A touch of pages that the GPU has waits for what is in flight."""
+    (tmp_path / "kernels.cu").write_text(KERNEL)
+    results = Results()
+    gpu = open_device(Settings(host=HOST, has_host=True, chip=CHIP, observer=results))
+    module, one, two = gpu.load(tmp_path / "kernels.cu"), gpu.stream(), gpu.stream()
+    x, y = (gpu.submit(cmd.Allocate(1 << 16, name, memory="managed")).address for name in "xy")
+    module.add[1, 32, one](x, x)
+    gpu.submit(cmd.HostTouch(((y, 1 << 16),)))
+    module.add[1, 32, two](y, y)
+    assert results.launches == []
+    gpu.submit(cmd.HostTouch(((x, 1 << 16),)))
+    assert len(results.launches) == 2
