@@ -346,15 +346,21 @@ def test_a_display_that_ends_leaves_the_line_clean(terminal):
 
 
 class Gone(Tty):
+    n_writes = 0
+
     def write(self, text: str) -> int:
+        self.n_writes += 1
         raise OSError(5, "Input/output error")
 
 
 def test_a_terminal_that_goes_away_stops_nobody(terminal):
+    """It is written to once, and then no more."""
     terminal(60)
-    with Display(Gone(), START - 50) as display, stage("compiling a.cu"):
+    gone = Gone()
+    with Display(gone, START - 50) as display, stage("compiling a.cu"):
         display.tick(START)
         display.tick(START + 1)
+    assert gone.n_writes == 1
 
 
 def test_what_the_variable_may_say(monkeypatch):

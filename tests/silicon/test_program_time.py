@@ -1,9 +1,11 @@
 """Whole programs, compared with real cards: the rows can be run, and the stored times are near and in order."""
 
+import re
 from collections import Counter
 
 import pytest
 
+from gpuprof.chips.fidelity.missing import MISSING
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.program.hosts import WHY_NOT
 from tests.silicon.cards import FOLDER as CARDS
@@ -140,6 +142,21 @@ def test_results_as_lines():
         "0 of 1 pairs are in order (0 %)",
         f"not in order: {GRAPH} before {LAUNCHES}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "ids", "said"),
+    [
+        ("managed memory", r"touches-v100-faulting-.*", "0.5 to 1.5"),
+        ("mapped memory of the host", r"copies-.*-(read|write|mapped)", "1.02 to 1.15"),
+    ],
+)
+def test_what_pages_say_of_the_programs_memory_is_what_was_measured(name, ids, said):
+    (part,) = (each for each in MISSING if each.name == name)
+    ratios = [each.model_us / each.published_us for each in stored() if re.fullmatch(ids, each.id)]
+    digits = len(said.split()[0]) - 2
+    assert f"{min(ratios):.{digits}f} to {max(ratios):.{digits}f}" == said
+    assert said in part.off
 
 
 def test_a_program_that_does_not_run_is_wholly_off():
