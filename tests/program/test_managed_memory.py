@@ -4,6 +4,7 @@ import pytest
 
 from tests.program.hosts import WHY_NOT
 from tests.program.test_command_stream import asked
+from tests.support.command import process
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
 
@@ -241,3 +242,31 @@ def test_what_a_program_asks_of_managed_memory(name, tmp_path, monkeypatch):
     source, expected = PROGRAMS[name]
     lines = [line for line in asked(source, tmp_path, monkeypatch) if not line.startswith("HostCall")]
     assert lines == [line.strip() for line in expected.strip().splitlines()]
+
+
+# Without a free descriptor the page tables cannot be opened.
+NO_PAGE_TABLES = """\
+#include <cuda_runtime.h>
+#include <sys/resource.h>
+__global__ void add(int *x) { x[threadIdx.x] += 1; }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 4096);
+    const rlimit none = {3, 3};
+    setrlimit(RLIMIT_NOFILE, &none);
+    for (int i = 0; i < 2; i++) {
+        p[64 + i * 32] = 1;
+        add<<<1, 32>>>(p);
+        cudaDeviceSynchronize();
+    }
+    return p[0] - 2;
+}
+"""
+
+
+def test_a_system_without_page_tables_is_named_once(tmp_path):
+    (tmp_path / "app.cu").write_text(NO_PAGE_TABLES)
+    code, _, error = process(tmp_path, "collect", "app.cu")
+    said = "gpuprof: /proc/self/pagemap cannot be read: touches of managed memory by the host move no pages\n"
+    assert (code, error.count(said)) == (0, 1)

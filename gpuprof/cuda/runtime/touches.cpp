@@ -64,13 +64,25 @@ private:
 };
 unsigned long long PageTable::entries[most];
 
+// To whoever reads the times: without page tables they have no faults of what the host has touched.
+void complain_once()
+{
+    static bool is_said = false;
+    static const char text[] = "gpuprof: /proc/self/pagemap cannot be read: touches of managed memory by the host move no pages\n";
+    if (!is_said)
+        (void)!write(2, text, sizeof text - 1);
+    is_said = true;
+}
+
 // By their numbers, ascending. Empty where the system shows no page tables: the model then sees no touches of the host.
 List<unsigned long long> touched_blocks()
 {
     List<unsigned long long> found = {};
     PageTable table;
-    if (!table.is_open())
+    if (!table.is_open()) {
+        complain_once();
         return found;
+    }
     const unsigned long long nbytes = page_nbytes(), end = (watched[watched.n - 1].end() - 1) / nbytes + 1;
     for (const Span &each : watched)
         for (unsigned long long page = each.address / nbytes; page * nbytes < each.end(); ++page) {
