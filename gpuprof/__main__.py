@@ -3,11 +3,13 @@
 import sys
 
 from gpuprof.base.interrupts import Ended, end_at_once, end_at_signals
+from gpuprof.base.opened_files import log_opened_files
 
 
 def main():
     """The entry point; exit codes are those of `cli.main`, and 128 and its number for a signal."""
     end_at_signals()
+    log_opened_files()
     try:
         from gpuprof.cli.main import main
 

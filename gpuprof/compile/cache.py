@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import get_native_id
 
 from gpuprof.base import ptx_strings
+from gpuprof.base.compiler_variables import EPOCH, VARIABLES
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running
@@ -25,13 +26,6 @@ from gpuprof.isa import facts
 
 _MOST_ENTRIES = 500
 _NEW = ".new-"  # and the numbers of the process and the thread that write it
-_EPOCH = "SOURCE_DATE_EPOCH"
-# Variables that change what clang, nvcc, or nvcc's host compiler make of the same text and flags.
-_VARIABLES = (
-    "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-    "NVCC_CCBIN", "LIBRARY_PATH", _EPOCH,
-)  # fmt: skip
-
 
 def folder() -> Path:
     """Raises OSError when there is none that can be used."""
@@ -42,12 +36,12 @@ def environment() -> dict[str, str]:
     """The environment of a compiler. __DATE__ and __TIME__ are those of 1970, unless the user fixes others: what is
     compiled today is what is compiled tomorrow.
     """
-    return {_EPOCH: "0"} | os.environ
+    return {EPOCH: "0"} | os.environ
 
 
 def environment_parts() -> list[str]:
     """The variables of the environment that are part of an entry's name, as NAME=VALUE."""
-    return [f"{name}={value}" for name in _VARIABLES if (value := environment().get(name)) is not None]
+    return [f"{name}={value}" for name in VARIABLES if (value := environment().get(name)) is not None]
 
 
 def digest(parts: Iterable[bytes]) -> str:

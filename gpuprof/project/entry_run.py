@@ -1,0 +1,152 @@
+"""Runs an entry: `gpuprof collect` in a process of its own, as a user would start it, and its recording's database."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuprof.base.interrupts import Stopped
+from gpuprof.base.opened_files import VARIABLE, read_log
+from gpuprof.base.processes import ending_with_this, how_ended
+from gpuprof.base.scratch import temporary_folder
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.project.entry import Entry
+from gpuprof.project.inputs import changed_since, inputs_of
+from gpuprof.project.kept import Kept
+
+WITHOUT_SAMPLES = ("--period", "0")  # verdicts are about exact numbers
+MOST_LINES = 20  # of what a run that failed has printed
+OUTPUT_NBYTES = 64 << 10  # of the end of it that is read
+
+
+class Collected(NamedTuple):
+    """The run of an entry. `database`: None where it failed, and `failure` says how. `is_kept`: it is that of an earlier
+    run; else `changed` is an input that is another than then, "" where there was no such run.
+    """
+
+    entry: Entry
+    database: Path | None
+    failure: str = ""
+    is_kept: bool = False
+    changed: str = ""
+
+
+class Children:
+    """The processes that run entries now. `stop` ends them, and lets none begin."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen] = set()
+        self._is_stopped = False
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def started(self, words: list[str], **how: Any) -> Iterator[subprocess.Popen]:
+        """Raises Stopped after `stop`."""
+        with self._lock:
+            if self._is_stopped:
+                raise Stopped
+            child = subprocess.Popen(words, preexec_fn=ending_with_this(), **how)
+            self._running.add(child)
+        try:
+            with child:
+                yield child
+        finally:
+            self._running.discard(child)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._is_stopped = True
+            for child in self._running:
+                child.kill()
+
+
+def collect(
+    entry: Entry, command: Sequence[str], kept: Kept, scratch: Path, children: Children, changed: str = ""
+) -> Collected:
+    """`scratch`: a folder for what is not kept. Raises UsageError where the entry cannot be run as it stands, Stopped
+    where `children` were stopped.
+    """
+    with temporary_folder(str(scratch)) as folder:
+        log, recording, temporary = folder / "opened", folder / "run.gprec", folder / "tmp"
+        temporary.mkdir()
+        variables = {**os.environ, **entry.set_variables(), VARIABLE: str(log), "TMPDIR": str(temporary)}
+        start_ns = time.time_ns()
+        code, output = _run([*_gpuprof(), *_with_output(command, recording)], entry.folder, variables, folder, children)
+        if code == UsageError.exit_code:
+            raise UsageError(f"entry {entry.name!r}: {_last_line(output)}")
+        if not recording.is_file():
+            return Collected(entry, None, _failure(code, output), changed=changed)
+        database = scratch / f"{entry.name}.gpudb"
+        try:
+            _correlate(recording, database)
+        except GpuprofError as error:
+            return Collected(entry, None, str(error), changed=changed)
+        if code and not _has_wrong_results(database):
+            return Collected(entry, None, _failure(code, output), changed=changed)
+        opened = read_log(log)
+        outside = [scratch, *([kept.folder.parent] if kept.folder else [])]
+        inputs = inputs_of(entry, command, opened, kept.digests, outside)
+        if not changed_since(inputs, entry.folder, start_ns):
+            database = kept.keep(entry, list(command), inputs, database)
+    return Collected(entry, database, changed=changed)
+
+
+def _gpuprof() -> list[str]:
+    """This very gpuprof; -P: a file of the project's must not replace a module of the same name."""
+    return [
+        sys.executable,
+        "-P",
+        "-c",
+        f"import sys; sys.path[:] = {sys.path!r}; from gpuprof.__main__ import main; main()",
+    ]
+
+
+def _with_output(command: Sequence[str], recording: Path) -> list[str]:
+    """The words of the command, options before the arguments of a program."""
+    at = command.index("--") if "--" in command else len(command)
+    return [*command[:at], *WITHOUT_SAMPLES, "-o", str(recording), *command[at:]]
+
+
+def _run(
+    words: list[str], folder: Path, variables: dict[str, str], scratch: Path, children: Children
+) -> tuple[int, str]:
+    """The exit code, and the end of what was printed."""
+    with open(scratch / "output", "w+b") as output:
+        streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+        with children.started(words, cwd=folder, env=variables, **streams) as child:
+            code = child.wait()
+        output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_NBYTES))
+        return code, output.read().decode("utf-8", "replace")
+
+
+def _failure(code: int, output: str) -> str:
+    lines = output.strip().splitlines()[-MOST_LINES:]
+    said = [line.removeprefix("gpuprof: ") for line in lines if line.startswith("gpuprof: ")]
+    return (
+        said[-1]
+        if said
+        else f"`gpuprof collect` ended with {how_ended(code)}{': ' if lines else ''}{''.join(lines[-1:])}"
+    )
+
+
+def _last_line(output: str) -> str:
+    return (output.strip().splitlines() or ["wrong usage"])[-1].removeprefix("gpuprof: ")
+
+
+def _correlate(recording: Path, database: Path) -> None:
+    from gpuprof.correlate.correlate import correlate
+
+    correlate(recording, database)
+
+
+def _has_wrong_results(database: Path) -> bool:
+    from gpuprof.correlate.database import reading
+    from gpuprof.correlate.findings import read_results
+
+    with reading(database) as opened:
+        return any(result.is_wrong for result in read_results(opened))
