@@ -119,9 +119,15 @@ class WrongResult(GpuprofError):
 
 
 class NotComparable(GpuprofError):
-    """Nothing was measured, no baseline, or two runs that cannot be compared."""
+    """Nothing was measured, no baseline, or two runs that cannot be compared. `cause`: what differs between two runs, a
+    name of check.causes.CAUSES; "" for anything else.
+    """
 
     exit_code = 4
+
+    def __init__(self, message: str, cause: str = ""):
+        super().__init__(message)
+        self.cause = cause
 
 
 class Regression(GpuprofError):

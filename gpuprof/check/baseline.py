@@ -11,6 +11,8 @@ from typing import Any
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import BASELINE, is_missing
 from gpuprof.base.toml import read_toml
+from gpuprof.base.wording import installed_version
+from gpuprof.check.causes import made_by_another
 from gpuprof.check.facts import (
     LINE_SHARE,
     NO_HOST,
@@ -26,10 +28,12 @@ from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics
-# of operations. 3: cycles of draws. 4: the draws that launches are shaders of. 5: what the caches held.
+# of operations. 3: cycles of draws. 4: the draws that launches are shaders of. 5: what the caches held. 6: a digest of
+# each kernel's code.
 # Another set of metrics in correlate.metrics is another format, since a count that is left out means
-# zero: a baseline of an older one does not compare.
-FORMAT = 5
+# zero: a baseline older than OLDEST does not compare.
+FORMAT = 6
+OLDEST = 5
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 HOST = "host"  # a baseline of launches that are no program's has no such row
@@ -38,6 +42,7 @@ TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
 {TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
+# code: a digest of the kernel's instructions.
 # cache: what the caches held: cold (nothing), warm (as after one launch like it), keep (as the launches before left).
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
@@ -62,6 +67,8 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
     for key, launch in facts.launches.items():
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
         yield f"module = {quoted(launch.module)}\n"
+        if launch.code:
+            yield f"code = {quoted(launch.code)}\n"
         yield f"cache = {quoted(launch.cache)}\n"
         if launch.shader_of:
             yield f"shader_of = {json.dumps(launch.shader_of, ensure_ascii=False)}\n"
@@ -114,11 +121,10 @@ class _Reader:
             raise FileFormatError(
                 f"{self.path}: has format {version}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof"
             )
-        if version < FORMAT:
-            raise NotComparable(
-                f"{self.path}: has format {version}, and this gpuprof writes format {FORMAT}; write a new one "
-                "with --update"
-            )
+        if version < OLDEST:
+            tool, model = (self.take(values, name, str, "the file") for name in ("tool", "model"))
+            now = f"{installed_version()}, which reads formats from {OLDEST} on"
+            raise made_by_another(f"{self.path}: has format {version}, and", tool, model, now)
         launches = [
             self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")
         ]
@@ -134,12 +140,13 @@ class _Reader:
         metrics = {
             name: self.take(values, name, int, str(key))
             for name in values
-            if name not in ("kernel", "ordinal", "module", "cache", "shader_of", "lines")
+            if name not in ("kernel", "ordinal", "module", "code", "cache", "shader_of", "lines")
         }
         self.check_metrics(metrics, BY_NAME.keys(), key)
         shader_of = self.shader_of(values["shader_of"], key) if "shader_of" in values else None
         module, cache = (self.take(values, name, str, str(key)) for name in ("module", "cache"))
-        return key, LaunchFacts(metrics, lines, module, shader_of, cache)
+        code = self.take(values, "code", str, str(key)) if "code" in values else ""
+        return key, LaunchFacts(metrics, lines, module, shader_of, cache, code)
 
     def shader_of(self, row: Any, key: LaunchKey) -> ShaderOf:
         if not isinstance(row, list) or [type(value) for value in row] != [int, str, int, str]:

@@ -17,7 +17,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineKey, ShaderOf, is_costly, title
+from gpuprof.check.causes import cause_of_change, check_origin
+from gpuprof.check.facts import (
+    Chain,
+    Facts,
+    LaunchFacts,
+    LaunchKey,
+    LineKey,
+    Position,
+    ShaderOf,
+    is_costly,
+    title,
+)
 from gpuprof.check.rules import Rule
 from gpuprof.compare.changes import Change, changes, largest_growth_first
 from gpuprof.compare.pairing import paired
@@ -27,12 +38,13 @@ from gpuprof.errors import NotComparable
 
 class LineChange(NamedTuple):
     """A source line's share in a metric. `change` is named by the line; its old number is None where the baseline
-    leaves the line out, its new one where the line is gone.
+    leaves the line out, its new one where the line is gone. `positions`: those of its code, the innermost first.
     """
 
     place: str  # "path:line" now; the file when the line is gone
     metric: str
     change: Change[LineKey, int]
+    positions: Chain = ()
 
 
 class Crossing(NamedTuple):
@@ -67,6 +79,8 @@ class LaunchComparison:
     regressions: tuple[Crossing, ...]
     improvements: tuple[Crossing, ...]
     shader_of: ShaderOf | None = None
+    cause: str = ""  # of its changes: a name of check.causes.CAUSES
+    at: Position | None = None  # the kernel's first line
 
     @property
     def title(self) -> str:
@@ -82,10 +96,11 @@ class LaunchComparison:
 
 
 class Single(NamedTuple):
-    """A launch that only one side has."""
+    """A launch that only one side has. `at`: the kernel's first line, where it is measured now."""
 
     key: LaunchKey
     shader_of: ShaderOf | None
+    at: Position | None = None
 
     @property
     def title(self) -> str:
@@ -127,7 +142,7 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
     return Comparison(
         tuple(compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules) for pair in pairs),
         tuple(Single(key, old.launches[key].shader_of) for key in pairing.old),
-        tuple(Single(key, new.launches[key].shader_of) for key in pairing.new),
+        tuple(Single(key, new.launches[key].shader_of, new.launches[key].at) for key in pairing.new),
         tuple(rules),
     )
 
@@ -148,15 +163,6 @@ def _kernel_of(facts: Facts) -> Callable[[LaunchKey], tuple]:
     return lambda key: (facts.launches[key].module, key.kernel)
 
 
-def check_origin(old: Facts, new: Facts) -> None:
-    # The tool too: another version's headers, register allocation and scheduling make other instructions of the same
-    # source.
-    was, now = {"gpuprof": old.tool, **old.origin}, {"gpuprof": new.tool, **new.origin}
-    different = [f"{name} {was[name]!r} -> {now[name]!r}" for name in was if was[name] != now[name]]
-    if different:
-        raise NotComparable(f"the baseline is not comparable: {'; '.join(different)}; write a new one with --update")
-
-
 def check_caches(old: Facts, new: Facts, pairs: Sequence[Pair]) -> None:
     different = [pair for pair in pairs if old.launches[pair.old].cache != new.launches[pair.new].cache]
     if not different:
@@ -165,7 +171,8 @@ def check_caches(old: Facts, new: Facts, pairs: Sequence[Pair]) -> None:
     others = f" and {len(different) - 1} more" if len(different) > 1 else ""
     raise NotComparable(
         f"the baseline is not comparable: cache {was!r} -> {now!r} ({different[0].new}{others}); collect with the "
-        "baseline's --cache and --repeat, or write a new one with --update"
+        "baseline's --cache and --repeat, or write a new one with --update",
+        cause="cache",
     )
 
 
@@ -190,6 +197,8 @@ def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequen
         tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old or 0)),
         tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old or 0)),
         new.shader_of,
+        cause_of_change(old, new, bool(pair.shape_change)),
+        new.at,
     )
 
 
@@ -199,7 +208,11 @@ def compare_lines(old: LaunchFacts, new: LaunchFacts, metric: str) -> tuple[Line
     """
     was, now = ({line: cost.values.get(metric, 0) for line, cost in launch.lines.items()} for launch in (old, new))
     lines = [line for line in was.keys() | now.keys() if line in was or is_costly(metric, now[line], old)]
-    return tuple(
-        LineChange(new.lines[change.name].place if change.name in new.lines else change.name.file, metric, change)
-        for change in largest_growth_first(changes(was, now, lines))
-    )
+    return tuple(_line_change(metric, change, new) for change in largest_growth_first(changes(was, now, lines)))
+
+
+def _line_change(metric: str, change: Change[LineKey, int], new: LaunchFacts) -> LineChange:
+    cost = new.lines.get(change.name)
+    if cost is None:
+        return LineChange(change.name.file, metric, change)
+    return LineChange(cost.place, metric, change, cost.positions(metric))

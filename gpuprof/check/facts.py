@@ -1,6 +1,7 @@
 """The facts that a check compares: the exact numbers of every launch of a database, as plain values."""
 
 import hashlib
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -12,11 +13,26 @@ from gpuprof.base.cache_control import AS_THE_PROGRAM, KEEP
 from gpuprof.base.wording import extent_of, launch_text, plural
 from gpuprof.correlate.metrics import OF_LINES, cache_controls, launch_values
 from gpuprof.errors import NotComparable
+from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.printing.printable import printable
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
 NO_HOST = "none"  # launches of no program
+DIGEST_CHARACTERS = 16
+WITH_TARGET = frozenset(name for name, op in BY_NAME.items() if op.kind in ("branch", "call"))  # in their text
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 MAX_LINE_CHARACTERS = 120  # of a source line's text, stored to distinguish lines and to name them
+
+
+Position = tuple[str, int]  # a path, as the recording has it, and a line
+Chain = tuple[Position, ...]  # the innermost first
+
+
+class Origin(NamedTuple):
+    """The origin of an instruction: the position that it is charged to, and those of inlined code within, if any."""
+
+    at: Position
+    inlined: Chain
 
 
 class LineKey(NamedTuple):
@@ -30,6 +46,13 @@ class LineKey(NamedTuple):
 class LineCost(NamedTuple):
     values: dict[str, int]  # its share of metrics, by name; zeros left out
     place: str = ""  # "path:line"; empty when it comes from a baseline
+    at: Position | None = None  # the same, with the path as the recording has it
+    inlined: dict[str, Chain] = {}  # noqa: RUF012 - by metric, of the inlined code that has most of it; never changed
+
+    def positions(self, metric: str) -> Chain:
+        """The positions of the code of its share in a metric: inlined code first, the line itself last."""
+        own = (self.at,) if self.at else ()
+        return (*self.inlined.get(metric, ()), *own)
 
     @property
     def warp_cycles(self) -> int:
@@ -77,6 +100,8 @@ class LaunchFacts:
     module: str = ""  # file that the kernel's module came from, without its folders
     shader_of: ShaderOf | None = None
     cache: str = KEEP  # what its caches held, as base.cache_control.CacheControl says it
+    code: str = ""  # digest of the kernel's instructions; empty in baselines that do not have it
+    at: Position | None = None  # the kernel's first line in its own file; None where it has none, and in a baseline
 
 
 @dataclass(frozen=True)
@@ -117,7 +142,7 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
         raise NotComparable(
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
-    lines = line_costs(database)
+    lines, codes, first_lines = line_costs(database), code_digests(database), kernel_lines(database)
     shaders, controls = shaders_of_draws(database), cache_controls(database)
     launches = {
         key: LaunchFacts(
@@ -126,8 +151,10 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
             module,
             shaders.get(launch),
             printable(str(controls.get(launch, AS_THE_PROGRAM))),
+            codes[function],
+            first_lines.get(function),
         )
-        for launch, key, module in launch_keys(database)
+        for launch, key, module, function in launch_keys(database)
     }
     return Facts(printable(meta["tool_version"]), origin(database, meta), launches)
 
@@ -144,7 +171,7 @@ def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]
         "model": meta["model_version"],
         "chip": meta["chip"],
         # a chip file can change under its name
-        "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],
+        "chip_sha256": _digest(meta["chip_json"]),
         "compiler": ", ".join(compilers),
         # a program's requests arrive when its host makes them: which kernels overlap follows from it
         "host": meta.get("host", NO_HOST),
@@ -152,52 +179,114 @@ def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]
     return {name: printable(value) for name, value in values.items()}
 
 
-def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str]]:
-    """Each launch with its key and its module's name, in the order they ran."""
+def code_digests(database: sqlite3.Connection) -> dict[int, str]:
+    """Kernel -> a digest of its instructions and of its module's device functions, which it may call. Where the code
+    was loaded, and which lines it comes from, do not count.
+    """
+    texts: dict[int, list[str]] = {}
+    query = "SELECT function, pc, opcode, text FROM instructions ORDER BY pc"
+    for function, pc, opcode, text in database.execute(query):
+        texts.setdefault(function, []).append(_without_address(text, pc) if opcode in WITH_TARGET else text)
+    functions = database.execute("SELECT function, module, is_kernel FROM functions ORDER BY function").fetchall()
+    called: dict[int, list[str]] = {}
+    for function, module, is_kernel in functions:
+        if not is_kernel:
+            called.setdefault(module, []).extend(["", *texts.get(function, ())])
+    return {
+        function: _digest("\n".join([*texts.get(function, ()), *called.get(module, ())]))
+        for function, module, is_kernel in functions
+        if is_kernel
+    }
+
+
+def _without_address(text: str, pc: int) -> str:
+    """The text of a branch or call with the distance in the place of its target's address."""
+    return _ADDRESS.sub(lambda match: f"{int(match[0], 16) - pc:+d}", text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
+
+
+def kernel_lines(database: sqlite3.Connection) -> dict[int, Position]:
+    """Kernel -> the first line of its own file that has code of it."""
+    place_of = places(database)
+    first: dict[int, Position] = {}
+    for pc, function in database.execute("SELECT pc, function FROM instructions ORDER BY pc"):
+        if pc in place_of:
+            first[function] = min(first.get(function, place_of[pc]), place_of[pc])
+    return first
+
+
+def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str, int]]:
+    """Each launch with its key, its module's name and its function, in the order they ran."""
     seen = Counter()
-    for launch, kernel, grid, block, shared, module in database.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name FROM launches "
+    for launch, kernel, grid, block, shared, module, function in database.execute(
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name, function FROM launches "
         "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
     ):
         name = printable(launch_text(kernel, extent_of(grid), extent_of(block), *([str(shared)] if shared else [])))
         seen[name] += 1
-        yield launch, LaunchKey(name, seen[name]), _file_name(module)
+        yield launch, LaunchKey(name, seen[name]), _file_name(module), function
 
 
 def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
     """Launch -> the cost of each of its lines, in source order."""
-    place_of = places(database)
+    origins = code_origins(database)
     keys = line_keys(database)
-    sums: dict[int, dict[tuple[str, int], Counter]] = {}
+    sums: dict[int, dict[Origin, Counter]] = {}
     for metric in OF_LINES:
         for launch, pc, value in database.execute(metric.by_pc):
-            if value and pc in place_of:
-                sums.setdefault(launch, {}).setdefault(place_of[pc], Counter())[metric.name] += value
+            if value and pc in origins:
+                sums.setdefault(launch, {}).setdefault(origins[pc], Counter())[metric.name] += value
     return {launch: _by_key(keys, counted) for launch, counted in sums.items()}
 
 
-def _by_key(keys: "Keys", counted: dict[tuple[str, int], Counter]) -> dict[LineKey, LineCost]:
-    costs: dict[LineKey, LineCost] = {}
-    for (path, line), values in sorted(counted.items()):
-        key = keys.key(path, line)
-        before = costs.get(key, LineCost({}, f"{printable(path)}:{line}"))  # two files of one name and text share a key
-        costs[key] = LineCost(dict(Counter(before.values) + values), before.place)
-    return costs
+def _by_key(keys: "Keys", counted: dict[Origin, Counter]) -> dict[LineKey, LineCost]:
+    """Two files of one name and text share a key."""
+    values: dict[LineKey, Counter] = {}
+    charged: dict[LineKey, Position] = {}
+    most: dict[LineKey, dict[str, tuple[int, Chain]]] = {}  # by metric, of inlined code
+    for (at, inlined), counts in sorted(counted.items()):
+        key = keys.key(*at)
+        charged.setdefault(key, at)
+        values.setdefault(key, Counter()).update(counts)
+        for metric, value in counts.items():
+            if value > most.setdefault(key, {}).get(metric, (0, ()))[0]:
+                most[key][metric] = (value, inlined)
+    return {
+        key: LineCost(
+            dict(values[key]),
+            f"{printable(at[0])}:{at[1]}",
+            at,
+            {metric: chain for metric, (_, chain) in most[key].items() if chain},
+        )
+        for key, at in charged.items()
+    }
 
 
-def places(database: sqlite3.Connection) -> dict[int, tuple[str, int]]:
+def places(database: sqlite3.Connection) -> dict[int, Position]:
     """pc -> path and line it is charged to: the innermost position in the file of the function that holds it.
 
     Code inlined from headers is charged to the line of the kernel's own file that includes it.
     """
-    chains: dict[int, list[tuple[str, int]]] = {}
+    return {pc: origin.at for pc, origin in code_origins(database).items()}
+
+
+def code_origins(database: sqlite3.Connection) -> dict[int, Origin]:
+    """pc -> the position that it is charged to, as `places` has it, and those of inlined code within."""
+    chains: dict[int, list[Position]] = {}
     for query in (
         "SELECT pc, path, line FROM instructions JOIN sources USING (source) WHERE line > 0",
         "SELECT pc, path, line FROM inline_frames JOIN sources USING (source) ORDER BY pc, depth",
     ):
         for pc, path, line in database.execute(query):
             chains.setdefault(pc, []).append((path, line))
-    return {pc: next(place for place in chain if place[0] == chain[-1][0]) for pc, chain in chains.items()}
+    origins = {}
+    for pc, chain in chains.items():
+        depth = next(depth for depth, (path, _) in enumerate(chain) if path == chain[-1][0])
+        origins[pc] = Origin(chain[depth], tuple(chain[:depth]))
+    return origins
 
 
 class Keys:

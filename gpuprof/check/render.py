@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuprof.base.compared_results import Result
 from gpuprof.base.wording import plural
+from gpuprof.check.causes import cause_text
 from gpuprof.check.compare import Comparison, Crossing, LaunchComparison, LineChange, Single
 from gpuprof.check.facts import LINE_SHARE
 from gpuprof.compare.changes import Change
@@ -20,7 +21,7 @@ def text_report(comparison: Comparison) -> Iterator[str]:
     yield from (f"reshaped   {launch.title}: {launch.pair.shape_change}" for launch in comparison.reshaped)
     for launch in comparison.with_verdict("regressed"):
         for crossing in launch.regressions:
-            yield f"regressed  {launch.title}: {crossing_text(crossing)}"
+            yield f"regressed  {launch.title}: {crossing_text(crossing)}{cause_text(launch.cause)}"
             yield from (f"             {line_text(line)}" for line in blamed(crossing))
     for launch in comparison.with_verdict("improved"):
         yield from (f"improved   {launch.title}: {crossing_text(crossing)}" for crossing in launch.improvements)

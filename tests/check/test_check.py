@@ -1,5 +1,6 @@
 """gpuprof check: the baseline file, the comparison, and the whole output for each verdict."""
 
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
+from gpuprof.base.wording import installed_version
+from gpuprof.check.baseline import FORMAT, OLDEST, baseline_lines, read_baseline, write_baseline
+from gpuprof.check.causes import AGAINST
 from gpuprof.check.compare import compare
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule
@@ -52,6 +55,7 @@ def write_blur(
     The middle one is code that was inlined from a header: it is charged to the kernel's line that has the call.
     """
     chip, launch_changes = changes.pop("chip", CHIP), changes.pop("launch", {})
+    compiler = changes.pop("compiler", "clang 22")
     path_of_source = changes.pop("path_of_source", "blur.cu")
     places = [Location(path_of_source, first_line + offset, 1, "blur") for offset in (0, 2, 3)]
     places[1] = Location("math.h", 9, 1, "helper", places[1])
@@ -79,7 +83,7 @@ def write_blur(
         load_base=0,
         code_nbytes=48,
         image=write_gpubin(program),
-        compiler="clang 22",
+        compiler=compiler,
         arch="sm_80",
     )
     writer.source(path_of_source, "\n".join(source) + "\n")
@@ -112,9 +116,11 @@ def folder(tmp_path):
 
 # The file.
 
+CODE = hashlib.sha256(b"LDG.32 R1, [R0]\nSTG.32 [R0], R1\nEXIT").hexdigest()[:16]
 BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
+# code: a digest of the kernel's instructions.
 # cache: what the caches held: cold (nothing), warm (as after one launch like it), keep (as the launches before left).
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
@@ -130,6 +136,7 @@ compiler = "clang 22"
 kernel = "blur<<<(8, 8), 64>>>"
 ordinal = 1
 module = "blur.cu"
+code = "{CODE}"
 cache = "keep"
 cycles = 200
 inst_executed = 24
@@ -258,9 +265,23 @@ def test_a_byte_order_mark_in_front(folder):
 
 def test_an_older_baseline_does_not_compare(folder):
     """Metrics that it does not have would read as zero."""
-    (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {FORMAT - 1}"))
-    message = f"blur.toml: has format {FORMAT - 1}, and this gpuprof writes format {FORMAT}; write a new one "
-    assert check(folder) == (4, "", f"gpuprof: {message}with --update\n")
+    (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {OLDEST - 1}"))
+    assert check(folder) == (
+        4,
+        "",
+        f"gpuprof: blur.toml: has format {OLDEST - 1}, and was made by gpuprof 0.1.0, model 1; this is "
+        f"{installed_version()}, which reads formats from {OLDEST} on: {AGAINST}\n",
+    )
+
+
+def test_a_baseline_without_digests_of_code_compares(folder):
+    """Only the cause of what changed is not known then."""
+    (folder / "blur.toml").write_text(BASELINE.replace(f'code = "{CODE}"\n', "").replace("format = 6", "format = 5"))
+    assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+    write_blur(folder / "now.gprec", cycles=(1000,))
+    assert check(folder)[1].splitlines()[0] == (
+        "regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200"
+    )
 
 
 # The verdicts.
@@ -286,7 +307,7 @@ def test_a_regression_names_its_lines(folder):
     assert check(folder) == (
         3,
         """\
-regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, only its data changed
              blur.cu:8  900 -> 4900 warp-cycles (+4000)  x[1] = a;
              blur.cu:9  60 -> 160 warp-cycles (+100)  __syncthreads();
 1 launch compared (cycles=1%|200): 1 regressed
@@ -324,7 +345,7 @@ blur<<<(8, 8), 64>>>  regressed
   blur.cu:5                   -  5000   +5000  x[1] = sqrtf(a);
   blur.cu                   900     -    -900  x[1] = a;
 
-regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, only its data changed
              blur.cu:5  under 1% -> 5000 warp-cycles (+5000)  x[1] = sqrtf(a);
 1 launch compared (cycles=1%|200): 1 regressed
 """
@@ -368,7 +389,7 @@ def test_launches_of_one_name_are_told_apart_by_their_order(folder):
     code, out, error = check(folder)
     assert (code, out.splitlines()[0]) == (
         3,
-        "regressed  blur<<<(8, 8), 64>>> #2: cycles 300 -> 900 (+600, +200.0 %), limit 1%|200",
+        "regressed  blur<<<(8, 8), 64>>> #2: cycles 300 -> 900 (+600, +200.0 %), limit 1%|200, only its data changed",
     )
     assert error.startswith("gpuprof: 1 of 3 launches regressed: blur<<<(8, 8), 64>>> #2: cycles 300 -> 900")
 
@@ -378,29 +399,35 @@ def test_any_rule_can_fail(folder):
     assert check(folder, "--fail-on", "cycles=0", "--fail-on", "warp_cycles_long_scoreboard=0")[:2] == (
         3,
         """\
-regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +0.1 %), limit 0
+regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +0.1 %), limit 0, only its data changed
              blur.cu:3  40 -> 41 warp_cycles_long_scoreboard (+1)  float a = x[0];
 1 launch compared (cycles=0 warp_cycles_long_scoreboard=0): 1 regressed
 """,
     )
 
 
+NOT_COMPARABLE = "the baseline is not comparable: "
+
+
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
-        ({"model_version": "2"}, "model '1' -> '2'"),
-        ({"tool_version": "0.2.0"}, "gpuprof '0.1.0' -> '0.2.0'"),
-        ({"chip": CHIP | {"sms": 80}}, "chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'"),
-        ({"host": "pcie5"}, "host 'none' -> 'pcie5'"),
+        ({"model_version": "2"}, f"{NOT_COMPARABLE}model '1' -> '2'; "),
+        ({"chip": CHIP | {"sms": 80}}, f"{NOT_COMPARABLE}chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'; "),
+        ({"host": "pcie5"}, f"{NOT_COMPARABLE}host 'none' -> 'pcie5'; "),
+        (
+            {"host": "pcie5", "model_version": "2", "compiler": "clang 23"},  # the compiler first
+            f"{NOT_COMPARABLE}compiler 'clang 22' -> 'clang 23'; model '1' -> '2'; host 'none' -> 'pcie5'; ",
+        ),
+        (
+            {"tool_version": "0.2.0", "model_version": "2", "compiler": "clang 23"},  # gpuprof before all
+            "the baseline was made by gpuprof 0.1.0, model 1; this is 0.2.0, model 2: ",
+        ),
     ],
 )
 def test_another_machine(folder, changes, difference):
     write_blur(folder / "now.gprec", **changes)
-    assert check(folder) == (
-        4,
-        "",
-        f"gpuprof: the baseline is not comparable: {difference}; write a new one with --update\n",
-    )
+    assert check(folder) == (4, "", f"gpuprof: {difference}{AGAINST}\n")
 
 
 def test_another_host(folder):
@@ -414,8 +441,7 @@ def test_another_host(folder):
     assert check(folder) == (
         4,
         "",
-        "gpuprof: the baseline is not comparable: model '1' -> '2'; host 'pcie4' -> 'nvlink-c2c'; write a new one with "
-        "--update\n",
+        f"gpuprof: {NOT_COMPARABLE}model '1' -> '2'; host 'pcie4' -> 'nvlink-c2c'; {AGAINST}\n",
     )
 
 
@@ -530,7 +556,7 @@ def test_a_changed_shape_that_regresses(folder):
         out.partition("\n\n")[2]
         == f"""\
 reshaped   blur<<<(8, 8), 64, 128>>>: {RESHAPED}
-regressed  blur<<<(8, 8), 64, 128>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+regressed  blur<<<(8, 8), 64, 128>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, its launch changed
              blur.cu:5  900 -> 4900 warp-cycles (+4000)  x[1] = a;
 1 launch compared (cycles=1%|200): 1 regressed, 1 with another shape
 """
@@ -615,10 +641,10 @@ def test_the_line_with_the_most_growth_of_the_metric_is_blamed(folder):
     assert check(folder, "--fail-on", "inst_executed=0", "--fail-on", "warp_cycles=0") == (
         3,
         """\
-regressed  blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), limit 0
+regressed  blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), limit 0, only its data changed
              blur.cu:3  8 -> 90008 inst_executed (+90000)  float a = x[0];
              blur.cu:5  8 -> 1008 inst_executed (+1000)  x[1] = a;
-regressed  blur<<<(8, 8), 64>>>: warp_cycles 1000 -> 2101 (+1101, +110.1 %), limit 0
+regressed  blur<<<(8, 8), 64>>>: warp_cycles 1000 -> 2101 (+1101, +110.1 %), limit 0, only its data changed
              blur.cu:5  900 -> 2000 warp-cycles (+1100)  x[1] = a;
 1 launch compared (inst_executed=0 warp_cycles=0): 1 regressed
 """,
@@ -633,7 +659,7 @@ def test_no_line_is_blamed_for_what_no_line_has(folder):
     assert (code, out) == (
         3,
         """\
-regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0
+regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0, only its data changed
 1 launch compared (registers=0): 1 regressed
 """,
     )
