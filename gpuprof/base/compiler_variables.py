@@ -1,4 +1,4 @@
-"""Variables of the environment that change what clang, nvcc, or nvcc's host compiler make of the same text and flags."""
+"""Variables of the environment that change what clang, nvcc, or its host compiler make of the same text and flags."""
 
 EPOCH = "SOURCE_DATE_EPOCH"
 VARIABLES = (

@@ -1,8 +1,8 @@
 """Digests of files' contents, each file read once.
 
 A large file is not read again while its size, times and number are those of before, as git does it: the digests are
-kept in a file. A file whose times are not older than the moment it was read may have changed within the clock's step, so
-that it is read again.
+kept in a file. A file whose times are not older than the moment it was read may have changed within the clock's step,
+so that it is read again.
 """
 
 import hashlib
