@@ -96,8 +96,8 @@ QUANTITIES = {
 
 
 class Budget(NamedTuple):
-    """`kernel`: a pattern of the kernel's name, with or without its template arguments. `name`: a quantity, or findings,
-    or findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
+    """`kernel`: a pattern of the kernel's name, with or without its template arguments. `name`: a quantity, findings, or
+    findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
     """
 
     kernel: str
@@ -178,7 +178,7 @@ def measure_budgets(
     if not budgets:
         return []
     measured = _measured(database)
-    keys = [(launch, key) for launch, key, _ in launch_keys(database)]
+    keys = [(launch, key) for launch, key, *_ in launch_keys(database)]
     found = _findings(database)
     return [
         _outcome(budget, key, measured[launch], found.get(launch, ()), launches.get(key))

@@ -15,8 +15,8 @@ from gpuprof.project.keys import Key
 def collect_entries(
     entries: Sequence[Entry], run_keys: Sequence[Key], kept: Kept, scratch: Path, jobs: int, is_fresh: bool = False
 ) -> list[Collected]:
-    """The runs of the entries, in their order. `scratch`: a folder for databases that are not kept; `jobs`: processes at
-    a time; `is_fresh`: runs all of them. Raises UsageError for an entry that cannot be run as it stands.
+    """The runs of the entries, in their order. `scratch`: a folder for databases that are not kept; `jobs`: processes
+    at a time; `is_fresh`: runs all of them. Raises UsageError for an entry that cannot be run as it stands.
     """
     commands = [entry.command(run_keys) for entry in entries]
     found = [_found(entry, command, kept, is_fresh) for entry, command in zip(entries, commands, strict=True)]

@@ -25,8 +25,8 @@ OUTPUT_NBYTES = 64 << 10  # of the end of it that is read
 
 
 class Collected(NamedTuple):
-    """The run of an entry. `database`: None where it failed, and `failure` says how. `is_kept`: it is that of an earlier
-    run; else `changed` is an input that is another than then, "" where there was no such run.
+    """The run of an entry. `database`: None where it failed, and `failure` says how. `is_kept`: it is that of an
+    earlier run; else `changed` is an input that is another than then, "" where there was no such run.
     """
 
     entry: Entry

@@ -22,10 +22,9 @@ MOST_FILES = 1_000
 LAUNCHERS = re.compile(
     r"^\s*(?:import|from)\s+(?:gpuprof|triton|numba\.cuda|numba\s+import\s+.*\bcuda)\b", re.MULTILINE
 )
-# A kernel's name: the last word before the parenthesis of its parameters.
-KERNELS = re.compile(
-    r"__global__\s+(?:[\w:<>,]+\s+)*?(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\("
-)
+# A kernel's name: the word before the parenthesis of its parameters.
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+KERNELS = re.compile(rf"__global__\s+(?:static\s+|inline\s+)*{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(")
 LAUNCHED, PROGRAM, SCRIPT, NOT_LAUNCHED = "launches", "program", "script", "not launched"
 HEAD = """\
 # What `gpuprof check` collects, and compares with the baselines in gpuprof-baselines/, which

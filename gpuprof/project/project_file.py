@@ -126,18 +126,17 @@ class _Reader:
             raise self.wrong(where, "has chip and chips; leave out one")
         if len(chips) > 1 and "baseline" in values:
             raise self.wrong(where, "has several chips, and one baseline; leave out baseline")
+        both = [each.get("budgets", {}) for each in (defaults, table)]
+        budgets = tuple(self.budgets(both, where))
         for chip in chips or [""]:
             on_chip = {**values, "chip": chip} if chip else values
-            yield self.entry(
-                f"{name}@{Path(chip).stem}" if len(chips) > 1 else name, on_chip, defaults, baselines, where
-            )
+            own_name = f"{name}@{Path(chip).stem}" if len(chips) > 1 else name
+            entry = self.entry(own_name, on_chip, budgets, baselines)
+            self.check_texts(entry, where)
+            yield entry
 
-    def entry(self, name: str, values: Mapping, defaults: Mapping, baselines: Path, where: str) -> Entry:
-        budgets = [
-            defaults.get("budgets", {}),
-            values["budgets"] if values.get("budgets") != defaults.get("budgets") else {},
-        ]
-        entry = Entry(
+    def entry(self, name: str, values: Mapping, budgets: tuple[Budget, ...], baselines: Path) -> Entry:
+        return Entry(
             name,
             self.file.parent,
             values["file"],
@@ -150,12 +149,10 @@ class _Reader:
             self.file.parent / values["baseline"] if "baseline" in values else baselines / f"{name}.toml",
             self.texts(values, "fail-on"),
             self.texts(values, "require"),
-            tuple(self.budgets(budgets, where)),
+            budgets,
             values.get("ratchet", False),
             values.get("strict-shape", False),
         )
-        self.check_texts(entry, where)
-        return entry
 
     def budgets(self, tables: Sequence[Mapping], where: str) -> Iterator[Budget]:
         for table in tables:
