@@ -4,8 +4,9 @@
     log ─ read_log ─> Opened
 
 Python reports every file that it opens to its audit hooks (PEP 578): sources, headers that a compiler found, modules of
-a script, arrays. The runtime library stands before the C library's functions that open files (runtime/opened.cpp). Files
-that a process opens by other means are not seen: a child of a script or of a program, or an extension module in C.
+a script, arrays. The runtime library stands before the C library's functions that open files (runtime/opened.cpp).
+Files that a process opens by other means are not seen: a child of a script or of a program, or an extension module in
+C.
 """
 
 import os

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import extent_of, suggestion
 from gpuprof.check.facts import LaunchFacts, LaunchKey, launch_keys
-from gpuprof.correlate.advice.advice_rules import BY_NAME as ADVICE_BY_NAME
 from gpuprof.correlate.metrics import BY_NAME as METRICS, launch_values
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.stalls import REASONS
@@ -94,10 +93,16 @@ QUANTITIES = {
     for each in (*OWN, *(Quantity(m.name, m.unit, m.text, _metric(m.name), m.lines_by) for m in METRICS.values()))
 }
 
+# What counts findings, for lists.
+OF_FINDINGS = (
+    (FINDINGS, "findings", "findings of trace generators and checkers in the launch, without advice"),
+    (f"{FINDINGS}.KIND", "findings", "findings of one kind, advice too"),
+)
+
 
 class Budget(NamedTuple):
-    """`kernel`: a pattern of the kernel's name, with or without its template arguments. `name`: a quantity, findings, or
-    findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
+    """`kernel`: a pattern of the kernel's name, with or without its template arguments. `name`: a quantity, findings,
+    or findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
     """
 
     kernel: str
@@ -249,7 +254,3 @@ def _findings(database: sqlite3.Connection) -> dict[int, list[tuple[str, str, st
         found.setdefault(launch, []).append(tuple(row))
     return found
 
-
-def known_kinds() -> list[str]:
-    """The kinds of advice, which every profile has."""
-    return list(ADVICE_BY_NAME)

@@ -202,6 +202,33 @@ def trace_lines(rows: list[tuple], width: int | None) -> list[str]:
     return lines
 
 
+PLACES = {"gpuprof.toml": "the file", "[[entry]]": "an entry", "[defaults]": "an entry, and [defaults]"}
+
+
+def project_keys() -> Table:
+    """The keys of a project's file; with --json its JSON schema."""
+    from gpuprof.cli.options.project_keys import run_keys
+    from gpuprof.project.keys import ENTRY, PROJECT, SHARED, WORDS
+
+    tables = {"gpuprof.toml": PROJECT, "[[entry]]": ENTRY, "[defaults]": (*SHARED, *run_keys())}
+    rows = [(key.name, PLACES[place], WORDS[key.form], key.text) for place, keys in tables.items() for key in keys]
+    return ("name", "of", "value", "text"), rows
+
+
+def project_schema() -> dict:
+    from gpuprof.cli.options.project_keys import run_keys
+    from gpuprof.project.keys import schema
+
+    return schema(run_keys())
+
+
+def budgets() -> Table:
+    """What a project's budgets can limit."""
+    from gpuprof.check.budgets import OF_FINDINGS, QUANTITIES
+
+    return ("name", "unit", "text"), [*((each.name, each.unit, each.text) for each in QUANTITIES.values()), *OF_FINDINGS]
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
     "hosts": hosts,
@@ -212,13 +239,17 @@ KINDS: dict[str, Callable[[], Table]] = {
     "samples": samples,
     "instructions": instructions,
     "traces": traces,
+    "project-keys": project_keys,
+    "budgets": budgets,
 }
+SCHEMAS = {"project-keys": project_schema}  # of kinds whose JSON is a schema
 
 OWN = (
     Option("--verbose", "verbose", "With chips and hosts: show every number with its unit, meaning and source.",
            form=SWITCH, group=OUTPUT),
     Option("--vocabulary", "vocabulary", "With stalls: show another maker's terms.", type=VOCABULARY, group=OUTPUT),
     format_option(json="versioned", group=OUTPUT),
+    Option("--json", "as_json", "Short for --format json.", form=SWITCH, group=OUTPUT),
 )  # fmt: skip
 
 
@@ -240,8 +271,10 @@ def command(kind: str, names: tuple[str, ...], given: Given):
     samples       kernels to try
     instructions  PTX ISA 9.0: supported instructions, and refused forms
     traces        trace generators for `gpuprof collect --trace`, and their options
+    project-keys  keys of gpuprof.toml; --json gives its JSON schema
+    budgets       what budgets in gpuprof.toml can limit
     """
-    verbose, vocabulary, format_ = given.verbose, given.vocabulary, given.format_
+    verbose, vocabulary, format_ = given.verbose, given.vocabulary, "json" if given.as_json else given.format_
     if (names or verbose) and kind not in IN_FULL:
         raise UsageError(
             f"--verbose and names belong to `list chips` and `list hosts`; leave them out of `list {kind}`"
@@ -251,6 +284,11 @@ def command(kind: str, names: tuple[str, ...], given: Given):
         return
     if vocabulary and kind != "stalls":
         raise UsageError(f"--vocabulary belongs to `list stalls`; leave it out of `list {kind}`")
+    if format_ == "json" and kind in SCHEMAS:
+        import json
+
+        click.echo(json.dumps(SCHEMAS[kind](), indent=1))
+        return
     heading, rows = stalls_in(vocabulary) if vocabulary else KINDS[kind]()
     if format_ == "json":
         import json

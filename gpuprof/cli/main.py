@@ -17,6 +17,7 @@ from gpuprof.errors import CompileError, GeneratorError, GpuprofError, ScriptErr
 
 # Order of the table is the order of the work, and of the help page.
 COMMANDS = {
+    "init": "Write a first gpuprof.toml from a folder's files.",
     "compile": "Compile CUDA C++ or PTX to a gpubin (ELF).",
     "disasm": "Print the instructions of a gpubin.",
     "collect": "Run kernels on the emulated GPU and record a profile.",
@@ -32,7 +33,8 @@ COMMANDS = {
     "relate": "Show which launches could run at the same time, and measure it.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",
-    "check": "Compare with a committed baseline; exit 3 on a regression.",
+    "check": "Compare with committed baselines; exit 3 on a regression.",
+    "bisect": "Find the commit that made a metric grow.",
     "sweep": "Run one file on a table of chips and parameters.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
     "fidelity": "Compare the model with published measurements.",

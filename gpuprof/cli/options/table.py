@@ -78,7 +78,7 @@ READING = _rows(
            metavar="N", type=click.IntRange(min=20), usual="the terminal's", group=OUTPUT,
            commands="report quality predict"),
     Option("--force", "force", "Overwrite a file of another kind.", form=SWITCH, group=OUTPUT,
-           commands="compile collect replay merge correlate import report export check sweep"),
+           commands="compile collect replay merge correlate import report export check sweep init"),
     Option("--scheduler", "scheduler", "Run on the workers of a Dask cluster, such as tcp://HOST:8786.",
            metavar="ADDRESS", group=CHIPS, commands="sweep predict"),
 )  # fmt: skip

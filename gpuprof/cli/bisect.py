@@ -1,0 +1,67 @@
+"""gpuprof bisect: the commit that made a metric grow."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import CHIPS, LIST, OUTPUT, SELECTION, Given, Option
+from gpuprof.cli.options.project_keys import run_keys
+
+PROJECT = Option("--project", "project", "The project's file.", metavar="FILE", type=click.Path(path_type=Path),
+                 usual="gpuprof.toml, here or in the nearest folder above", group=SELECTION)  # fmt: skip
+ENTRY = Option("--entry", "entries", "Only this entry; a pattern, such as gemm*. Repeatable.", metavar="NAME", form=LIST,
+               group=SELECTION)  # fmt: skip
+OWN = (
+    Option("--metric", "metric", "The metric that grew, and its limit: cycles, or registers=4.", metavar="METRIC[=LIMIT]",
+           default="cycles", usual="cycles=1%|200", group=SELECTION),
+    Option("--kernel-name", "kernel_name", "Only kernels whose name matches this regular expression.", metavar="RE",
+           group=SELECTION),
+    ENTRY,
+    PROJECT,
+    Option("--jobs", "jobs", "Entries to collect at a time.", metavar="N", type=click.IntRange(min=1), usual="one per core",
+           group=CHIPS),
+    format_option(group=OUTPUT, json="versioned"),
+)  # fmt: skip
+
+
+@click.command("bisect", cls=GroupedCommand, short_help="Find the commit that made a metric grow.")
+@click.argument("good")
+@click.argument("bad")
+@options("bisect", *OWN)
+def command(good: str, bad: str, given: Given):
+    """Find the first commit after GOOD, up to BAD, at which a metric exceeds its limit over GOOD's.
+
+    Each commit is a worktree in scratch with its own project file; the checkout stays as it is. Commits that do not
+    build are passed over.
+
+    \b
+    gpuprof bisect v1.0 HEAD --metric cycles --kernel-name scan
+    """
+    import os
+
+    from gpuprof.errors import NotComparable, UsageError
+    from gpuprof.isa.printing.printable import printable
+    from gpuprof.project.bisect_project import Wanted, bisected, lines_of, object_of
+    from gpuprof.project.project_file import find_project
+
+    try:
+        pattern = re.compile(given.kernel_name or "")
+    except re.error as error:
+        raise UsageError(f"--kernel-name {given.kernel_name!r}: is no regular expression: {error}") from None
+    file = given.project or find_project(Path())
+    wanted = Wanted(pattern, given.entries, given.jobs or os.cpu_count() or 1)
+    found = bisected(file, good, bad, given.metric, wanted, run_keys())
+    if given.format_ == "json":
+        click.echo(json.dumps(object_of(found), indent=2))
+    else:
+        for line in lines_of(found):
+            click.echo(printable(line))
+    if found.skipped:
+        raise NotComparable(
+            f"{len(found.skipped)} of the commits between could not be measured, so that one of them may be it"
+        )

@@ -1,0 +1,142 @@
+"""The check of a project: its entries collected, or kept, and judged.
+
+    Project ─ collect_entries ─> databases ─ judged, against a baseline or another revision's ─> EntryVerdicts
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gpuprof.base.files import replacing
+from gpuprof.check.baseline import write_baseline
+from gpuprof.check.budgets import BudgetOutcome, measure_budgets, unmatched
+from gpuprof.check.check_profile import check_profile
+from gpuprof.check.entry import Checked, entry_of
+from gpuprof.check.facts import Facts, measure
+from gpuprof.check.requirements import parse_requirement
+from gpuprof.check.rules import DEFAULT, parse_rule
+from gpuprof.check.verdict import CheckReport, EntryVerdict, Place, Problem
+from gpuprof.correlate.database import reading
+from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.project.entry import Entry
+from gpuprof.project.entry_run import Collected
+
+NO_ERRORS = "findings<=0"  # what an entry with checkers requires
+
+
+@dataclass(frozen=True)
+class Old:
+    """What an entry is compared with: the facts of another revision; or `file`, a baseline that may not be there."""
+
+    facts: Facts | None = None
+    file: Path | None = None
+
+
+def chosen(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
+    """The entries whose names one of the patterns has; all where there are none. Raises UsageError for a pattern
+    without an entry.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(entry.name, pattern) for entry in entries):
+            names = ", ".join(entry.name for entry in entries[:10])
+            raise UsageError(f"--entry {pattern!r}: no entry has such a name; there are: {names}")
+    return [
+        entry for entry in entries if not patterns or any(fnmatchcase(entry.name, pattern) for pattern in patterns)
+    ]
+
+
+def judged(collected: Sequence[Collected], old_of: Callable[[Entry], Old]) -> CheckReport:
+    """The verdicts on entries, in their order."""
+    return CheckReport(tuple(_judged(each, old_of(each.entry)) for each in collected))
+
+
+def _judged(collected: Collected, old: Old) -> EntryVerdict:
+    entry = collected.entry
+    update = f"gpuprof check --update --entry {entry.name}" if old.file else ""
+    if collected.database is None:
+        return entry_of(entry.name, entry.file, Checked(error=GpuprofError(collected.failure)), update)
+    rules = [parse_rule(text) for text in entry.fail_on or DEFAULT]
+    requirements = [parse_requirement(text) for text in required_of(entry)]
+    baseline = old.facts or (old.file if old.file and old.file.is_file() else None)
+    checked = check_profile(
+        collected.database, baseline, rules, requirements, entry.strict_shape, shown=Path(entry.file)
+    )
+    more = list(_more_problems(entry, checked, collected.database, baseline is not None))
+    verdict = entry_of(entry.name, entry.file, checked, update, more)
+    if entry.ratchet:
+        verdict = replace(verdict, problems=tuple(map(_ratcheted, verdict.problems)))
+    return replace(verdict, is_kept=collected.is_kept)
+
+
+def required_of(entry: Entry) -> list[str]:
+    """The requirements of an entry: a checker's errors fail it, unless it says how many there may be."""
+    says_how_many = any(text.startswith("findings") for text in entry.required)
+    return [*entry.required, *([NO_ERRORS] if entry.checkers and not says_how_many else [])]
+
+
+def _more_problems(entry: Entry, checked: Checked, database: Path, has_old: bool) -> Iterator[Problem]:
+    if checked.error is not None or checked.facts is None:
+        return
+    if not has_old:
+        is_judged = bool(entry.budgets or required_of(entry))
+        message = f"there is no baseline yet; `gpuprof check --update --entry {entry.name}` writes it"
+        yield Problem("new" if is_judged else "not comparable", "", message)
+    try:
+        with reading(database) as opened:
+            outcomes = measure_budgets(opened, entry.budgets, checked.facts.launches)
+    except NotComparable as error:
+        yield Problem("not comparable", "", str(error))
+        return
+    yield from (_over_budget(outcome) for outcome in outcomes if not outcome.is_met)
+    kernels = [key.kernel for key in checked.facts.launches]
+    for pattern in unmatched(entry.budgets, kernels):
+        yield Problem("not comparable", "", f"no kernel has the name {pattern!r} of a budget")
+
+
+def _over_budget(outcome: BudgetOutcome) -> Problem:
+    budget = outcome.budget
+    path, _, line = outcome.place.rpartition(":")
+    message = f"{budget.name} is {outcome.value_text}, budget {budget.text.removeprefix(budget.name).strip()}"
+    places = (Place(path, int(line)),) if line.isdecimal() else ()
+    return Problem("budget", str(outcome.launch), message, budget.name, new=outcome.value, limit=budget.text, places=places)
+
+
+def _ratcheted(problem: Problem) -> Problem:
+    """An improvement that the baseline does not have fails."""
+    if problem.kind != "improved":
+        return problem
+    return replace(problem, kind="ratchet", message=f"{problem.message}; book it in the baseline")
+
+
+def write_baselines(collected: Sequence[Collected]) -> Iterator[tuple[Entry, str]]:
+    """Writes the baseline of each entry that ran and computed what it should; each with what became of it: written,
+    unchanged, or why it was not written.
+    """
+    for each in collected:
+        if each.database is None:
+            yield each.entry, f"failed: {each.failure}"
+            continue
+        checked = check_profile(each.database, None, (), (), shown=Path(each.entry.file))
+        wrong = [placed for placed in checked.results if placed.result.is_wrong]
+        if wrong:
+            yield each.entry, f"results differ: {wrong[0].result}"
+        elif checked.error is not None or checked.facts is None:
+            yield each.entry, str(checked.error)
+        else:
+            yield each.entry, _written(each.entry.baseline, checked.facts)
+
+
+def _written(baseline: Path, facts: Facts) -> str:
+    before = baseline.read_bytes() if baseline.is_file() else None
+    baseline.parent.mkdir(parents=True, exist_ok=True)
+    write_baseline(baseline, facts)
+    return "unchanged" if baseline.read_bytes() == before else "written"
+
+
+def facts_of(collected: Collected) -> Facts:
+    """Raises NotComparable where the entry could not be run."""
+    if collected.database is None:
+        raise NotComparable(collected.failure)
+    with reading(collected.database) as database:
+        return measure(database, Path(collected.entry.file))
