@@ -9,22 +9,16 @@ import click
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import CHIPS, LIST, OUTPUT, SELECTION, Given, Option
+from gpuprof.cli.options.option import OUTPUT, SELECTION, Given, Option
 from gpuprof.cli.options.project_keys import run_keys
+from gpuprof.cli.options.project_options import PROJECT_OPTIONS
 
-PROJECT = Option("--project", "project", "The project's file.", metavar="FILE", type=click.Path(path_type=Path),
-                 usual="gpuprof.toml, here or in the nearest folder above", group=SELECTION)  # fmt: skip
-ENTRY = Option("--entry", "entries", "Only this entry; a pattern, such as gemm*. Repeatable.", metavar="NAME", form=LIST,
-               group=SELECTION)  # fmt: skip
 OWN = (
-    Option("--metric", "metric", "The metric that grew, and its limit: cycles, or registers=4.", metavar="METRIC[=LIMIT]",
-           default="cycles", usual="cycles=1%|200", group=SELECTION),
+    Option("--metric", "metric", "The metric that grew, and its limit: cycles, or registers=4.",
+           metavar="METRIC[=LIMIT]", default="cycles", usual="cycles=1%|200", group=SELECTION),
     Option("--kernel-name", "kernel_name", "Only kernels whose name matches this regular expression.", metavar="RE",
            group=SELECTION),
-    ENTRY,
-    PROJECT,
-    Option("--jobs", "jobs", "Entries to collect at a time.", metavar="N", type=click.IntRange(min=1), usual="one per core",
-           group=CHIPS),
+    *PROJECT_OPTIONS,
     format_option(group=OUTPUT, json="versioned"),
 )  # fmt: skip
 

@@ -226,7 +226,10 @@ def budgets() -> Table:
     """What a project's budgets can limit."""
     from gpuprof.check.budgets import OF_FINDINGS, QUANTITIES
 
-    return ("name", "unit", "text"), [*((each.name, each.unit, each.text) for each in QUANTITIES.values()), *OF_FINDINGS]
+    return ("name", "unit", "text"), [
+        *((each.name, each.unit, each.text) for each in QUANTITIES.values()),
+        *OF_FINDINGS,
+    ]
 
 
 KINDS: dict[str, Callable[[], Table]] = {

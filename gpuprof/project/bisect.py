@@ -1,6 +1,6 @@
 """Finds the commit that made a metric grow: a binary search over the commits between two revisions.
 
-    commits, good's and bad's values ─ search ─> Found: the first commit over the limit, and what it was measured against
+    commits, good's and bad's values ─ search ─> Found: the first commit over the limit, and the last one within it
 
 A commit that cannot be measured (it does not build, or lacks the kernel) is passed over for the nearest one that can.
 """
@@ -54,8 +54,8 @@ def search(commits: Sequence[str], good: Step, bad: Step, rule: Rule, measure: C
         raise NotComparable(f"{(good if good.value is None else bad).commit[:10]} cannot be measured")
     if not rule.exceeded_by(bad.value - good.value, good.value):
         raise NotComparable(
-            f"{rule.metric} is {good.value:,} at the good revision and {bad.value:,} at the bad one: within {rule.text}; "
-            "give another --metric or a smaller limit"
+            f"{rule.metric} is {good.value:,} at the good revision and {bad.value:,} at the bad one: within "
+            f"{rule.text}; give another --metric or a smaller limit"
         )
     low, high = -1, len(commits) - 1  # good's place, and bad's
     steps = {low: good, high: bad}

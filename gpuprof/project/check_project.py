@@ -1,14 +1,13 @@
 """The check of a project: its entries collected, or kept, and judged.
 
-    Project ─ collect_entries ─> databases ─ judged, against a baseline or another revision's ─> EntryVerdicts
+Project ─ collect_entries ─> databases ─ judged, against a baseline or another revision's ─> EntryVerdicts
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gpuprof.base.files import replacing
 from gpuprof.check.baseline import write_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets, unmatched
 from gpuprof.check.check_profile import check_profile
@@ -41,9 +40,7 @@ def chosen(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
         if not any(fnmatchcase(entry.name, pattern) for entry in entries):
             names = ", ".join(entry.name for entry in entries[:10])
             raise UsageError(f"--entry {pattern!r}: no entry has such a name; there are: {names}")
-    return [
-        entry for entry in entries if not patterns or any(fnmatchcase(entry.name, pattern) for pattern in patterns)
-    ]
+    return [entry for entry in entries if not patterns or any(fnmatchcase(entry.name, pattern) for pattern in patterns)]
 
 
 def judged(collected: Sequence[Collected], old_of: Callable[[Entry], Old]) -> CheckReport:
@@ -99,7 +96,9 @@ def _over_budget(outcome: BudgetOutcome) -> Problem:
     path, _, line = outcome.place.rpartition(":")
     message = f"{budget.name} is {outcome.value_text}, budget {budget.text.removeprefix(budget.name).strip()}"
     places = (Place(path, int(line)),) if line.isdecimal() else ()
-    return Problem("budget", str(outcome.launch), message, budget.name, new=outcome.value, limit=budget.text, places=places)
+    return Problem(
+        "budget", str(outcome.launch), message, budget.name, new=outcome.value, limit=budget.text, places=places
+    )
 
 
 def _ratcheted(problem: Problem) -> Problem:
