@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 VARIABLE = "GPUPROF_OPENED_FILES"
 READ, WRITTEN, LISTED = "r", "w", "l"  # the first character of a line; the rest is an absolute path
-_WRITES = os.O_WRONLY | os.O_RDWR
 # An import, and a question for a package's version, look into each folder of sys.path: a new file there is no input.
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", os.path.join("importlib", "metadata", "__init__.py"))
 _LISTINGS = ("os.listdir", "os.scandir")
@@ -51,10 +50,10 @@ def log_opened_files() -> None:
 
 def _lines(event: str, arguments: tuple) -> Iterator[str]:
     if event == "open":
-        path, mode, flags = arguments
+        path, _, flags = arguments
         if isinstance(path, str | bytes | os.PathLike):
-            is_written = bool(flags & _WRITES) if isinstance(flags, int) else "r" not in (mode or "r")
-            yield (WRITTEN if is_written else READ) + _absolute(path)
+            is_read = flags & os.O_ACCMODE != os.O_WRONLY and not flags & os.O_TRUNC
+            yield (READ if is_read else WRITTEN) + _absolute(path)
     elif event in _LISTINGS and not _is_import():
         path = arguments[0]
         if path is None or isinstance(path, str | bytes | os.PathLike):

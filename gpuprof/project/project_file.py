@@ -57,10 +57,8 @@ def read_project(file: Path, run_keys: Sequence[Key]) -> Project:
     seen: dict[str, Entry] = {}
     for entry in entries:
         if other := seen.get(entry.name):
-            where = (
-                "" if other.folder == entry.folder else f" ({other.folder / other.file}, {entry.folder / entry.file})"
-            )
-            raise UsageError(f"{file}: two entries are called {entry.name!r}{where}; give one another name")
+            both = f"{other.folder / other.file}, {entry.folder / entry.file}"
+            raise UsageError(f"{file}: two entries are called {entry.name!r} ({both}); give one another name")
         seen[entry.name] = entry
     if not entries:
         raise UsageError(f"{file}: has no [[entry]]; `gpuprof init` shows what one looks like")

@@ -64,8 +64,8 @@ void log_opened(int directory, const char *path, char how)
     errno = before;
 }
 
-char how_of(int flags) { return flags & O_DIRECTORY ? is_listed : (flags & O_ACCMODE) == O_RDONLY ? is_read : is_written; }
-char how_of(const char *mode) { return *mode == 'r' && !strchr(mode, '+') ? is_read : is_written; }
+char how_of(int flags) { return flags & O_DIRECTORY ? is_listed : (flags & O_ACCMODE) != O_WRONLY && !(flags & O_TRUNC) ? is_read : is_written; }
+char how_of(const char *mode) { return *mode == 'r' || (*mode == 'a' && strchr(mode, '+')) ? is_read : is_written; }
 
 int opened_at(int directory, const char *path, int flags, unsigned mode)
 {
@@ -91,13 +91,13 @@ template <typename Function> Function *theirs(Function *, const char *name) { re
 } // namespace
 
 // The mode of a new file follows the flags.
-#define GPUPROF_MODE(FLAGS, MODE)                                                                                                  \
-    unsigned MODE = 0;                                                                                                             \
-    if ((FLAGS) & (O_CREAT | __O_TMPFILE)) {                                                                                       \
-        va_list rest;                                                                                                              \
-        va_start(rest, FLAGS);                                                                                                     \
-        MODE = va_arg(rest, unsigned);                                                                                             \
-        va_end(rest);                                                                                                              \
+#define GPUPROF_MODE(FLAGS, MODE)                                                                                                                    \
+    unsigned MODE = 0;                                                                                                                               \
+    if ((FLAGS) & (O_CREAT | __O_TMPFILE)) {                                                                                                         \
+        va_list rest;                                                                                                                                \
+        va_start(rest, FLAGS);                                                                                                                       \
+        MODE = va_arg(rest, unsigned);                                                                                                               \
+        va_end(rest);                                                                                                                                \
     }
 #ifndef __O_TMPFILE
 #define __O_TMPFILE O_TMPFILE
