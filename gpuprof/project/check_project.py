@@ -26,10 +26,18 @@ NO_ERRORS = "findings<=0"  # what an entry with checkers requires
 
 @dataclass(frozen=True)
 class Old:
-    """What an entry is compared with: the facts of another revision; or `file`, a baseline that may not be there."""
+    """What an entry is compared with: the facts at another `revision`, None where it is not there or `failure` says why
+    it could not be run; or `file`, a baseline that may not be there.
+    """
 
     facts: Facts | None = None
     file: Path | None = None
+    revision: str = ""
+    failure: str = ""
+
+    @property
+    def source(self) -> Facts | Path | None:
+        return self.facts or (self.file if self.file and self.file.is_file() else None)
 
 
 def chosen(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
@@ -43,9 +51,15 @@ def chosen(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:
     return [entry for entry in entries if not patterns or any(fnmatchcase(entry.name, pattern) for pattern in patterns)]
 
 
-def judged(collected: Sequence[Collected], old_of: Callable[[Entry], Old]) -> CheckReport:
-    """The verdicts on entries, in their order."""
-    return CheckReport(tuple(_judged(each, old_of(each.entry)) for each in collected))
+def judged(collected: Sequence[Collected], old_of: Callable[[Entry], Old], missing: Sequence[str] = ()) -> CheckReport:
+    """The verdicts on entries, in their order. `missing`: entries that only the other revision has; they fail nothing,
+    since taking one out is an edit of the project's file.
+    """
+    gone = (
+        EntryVerdict(name, "", (Problem("reshaped", "", "the entry is not in the project any more"),))
+        for name in missing
+    )
+    return CheckReport((*(_judged(each, old_of(each.entry)) for each in collected), *gone))
 
 
 def _judged(collected: Collected, old: Old) -> EntryVerdict:
@@ -55,11 +69,10 @@ def _judged(collected: Collected, old: Old) -> EntryVerdict:
         return entry_of(entry.name, entry.file, Checked(error=GpuprofError(collected.failure)), update)
     rules = [parse_rule(text) for text in entry.fail_on or DEFAULT]
     requirements = [parse_requirement(text) for text in required_of(entry)]
-    baseline = old.facts or (old.file if old.file and old.file.is_file() else None)
     checked = check_profile(
-        collected.database, baseline, rules, requirements, entry.strict_shape, shown=Path(entry.file)
+        collected.database, old.source, rules, requirements, entry.strict_shape, shown=Path(entry.file)
     )
-    more = list(_more_problems(entry, checked, collected.database, baseline is not None))
+    more = list(_more_problems(entry, checked, collected.database, old))
     verdict = entry_of(entry.name, entry.file, checked, update, more)
     if entry.ratchet:
         verdict = replace(verdict, problems=tuple(map(_ratcheted, verdict.problems)))
@@ -72,13 +85,11 @@ def required_of(entry: Entry) -> list[str]:
     return [*entry.required, *([NO_ERRORS] if entry.checkers and not says_how_many else [])]
 
 
-def _more_problems(entry: Entry, checked: Checked, database: Path, has_old: bool) -> Iterator[Problem]:
+def _more_problems(entry: Entry, checked: Checked, database: Path, old: Old) -> Iterator[Problem]:
     if checked.error is not None or checked.facts is None:
         return
-    if not has_old:
-        is_judged = bool(entry.budgets or required_of(entry))
-        message = f"there is no baseline yet; `gpuprof check --update --entry {entry.name}` writes it"
-        yield Problem("new" if is_judged else "not comparable", "", message)
+    if old.source is None:
+        yield _nothing_to_compare(entry, old)
     try:
         with reading(database) as opened:
             outcomes = measure_budgets(opened, entry.budgets, checked.facts.launches)
@@ -89,6 +100,16 @@ def _more_problems(entry: Entry, checked: Checked, database: Path, has_old: bool
     kernels = [key.kernel for key in checked.facts.launches]
     for pattern in unmatched(entry.budgets, kernels):
         yield Problem("not comparable", "", f"no kernel has the name {pattern!r} of a budget")
+
+
+def _nothing_to_compare(entry: Entry, old: Old) -> Problem:
+    if old.failure:
+        return Problem("not comparable", "", f"could not be run at {old.revision}: {old.failure}")
+    if old.revision:
+        return Problem("new", "", f"the entry is not in the project at {old.revision}")
+    is_judged = bool(entry.budgets or required_of(entry))
+    message = f"there is no baseline yet; `gpuprof check --update --entry {entry.name}` writes it"
+    return Problem("new" if is_judged else "not comparable", "", message)
 
 
 def _over_budget(outcome: BudgetOutcome) -> Problem:
