@@ -230,6 +230,15 @@ def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, 
         yield launch, LaunchKey(name, seen[name]), _file_name(module), function
 
 
+def launch_titles(database: sqlite3.Connection) -> dict[int, tuple[str, Position | None]]:
+    """Each launch with its title and its kernel's first line."""
+    shaders, first_lines = shaders_of_draws(database), kernel_lines(database)
+    return {
+        launch: (title(key, shaders.get(launch)), first_lines.get(function))
+        for launch, key, _, function in launch_keys(database)
+    }
+
+
 def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
     """Launch -> the cost of each of its lines, in source order."""
     origins = code_origins(database)

@@ -1,33 +1,15 @@
-"""A comparison as text or JSON."""
+"""The words and JSON values of one comparison, its requirements and its results."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from gpuprof.base.compared_results import Result
 from gpuprof.base.wording import plural
-from gpuprof.check.causes import cause_text
 from gpuprof.check.compare import Comparison, Crossing, LaunchComparison, LineChange, Single
 from gpuprof.check.facts import LINE_SHARE
 from gpuprof.compare.changes import Change
 
 JSON_VERSION = 1
 MAX_LINES = 5  # blamed for one regression
-
-
-def text_report(comparison: Comparison) -> Iterator[str]:
-    """Launches whose shape changed; what changed more than the rules allow, with the lines it comes from; launches that
-    are only on one side; a closing sentence.
-    """
-    yield from (f"reshaped   {launch.title}: {launch.pair.shape_change}" for launch in comparison.reshaped)
-    for launch in comparison.with_verdict("regressed"):
-        for crossing in launch.regressions:
-            yield f"regressed  {launch.title}: {crossing_text(crossing)}{cause_text(launch.cause)}"
-            yield from (f"             {line_text(line)}" for line in blamed(crossing))
-    for launch in comparison.with_verdict("improved"):
-        yield from (f"improved   {launch.title}: {crossing_text(crossing)}" for crossing in launch.improvements)
-    yield from (f"missing    {launch.title}: in the baseline, but not in this profile" for launch in comparison.missing)
-    yield from (f"new        {launch.title}: not in the baseline; --update adds it" for launch in comparison.added)
-    yield closing(comparison)
 
 
 def closing(comparison: Comparison) -> str:
@@ -47,7 +29,7 @@ def closing(comparison: Comparison) -> str:
 
 
 def crossing_text(crossing: Crossing) -> str:
-    return f"{crossing.change.name} {change_text(crossing.change)}, limit {crossing.rule.text.partition('=')[2]}"
+    return f"{crossing.change.name} {change_text(crossing.change)}, limit {crossing.rule.limit}"
 
 
 def change_text(change: Change) -> str:
@@ -59,12 +41,12 @@ def difference(change: Change) -> str:
     return f"{change.delta:+d}{percent}"
 
 
-def line_text(line: LineChange) -> str:
-    change = line.change
-    old = f"under {LINE_SHARE:.0%}" if change.old is None else change.old  # a baseline has no row for it
-    new = "gone" if change.new is None else change.new
-    what = "warp-cycles" if line.metric == "warp_cycles" else line.metric
-    return f"{line.place}  {old} -> {new} {what} ({change.delta:+d})  {change.name.text}"
+def line_text(place: str, text: str, old: int | None, new: int | None, metric: str) -> str:
+    """A line's share in a metric, then and now."""
+    was = f"under {LINE_SHARE:.0%}" if old is None else old  # a baseline has no row for it
+    now = "gone" if new is None else new
+    what = "warp-cycles" if metric == "warp_cycles" else metric
+    return f"{place}  {was} -> {now} {what} ({(new or 0) - (old or 0):+d})  {text}"
 
 
 def blamed(crossing: Crossing) -> list[LineChange]:
@@ -112,10 +94,10 @@ def aligned(rows: Sequence[Sequence[str]], alignments: str) -> Iterator[str]:
         yield ("  " + "  ".join(cells)).rstrip()
 
 
-def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> str:
-    """Everything, as one JSON object with a version. `requirements`: of requirements.outcome_objects."""
+def comparison_object(comparison: Comparison, requirements: Sequence[dict] = ()) -> dict:
+    """Everything, as a JSON object with a version. `requirements`: of requirements.outcome_objects."""
     verdicts = {launch.verdict for launch in comparison.launches} | ({"missing"} if comparison.missing else set())
-    report = {
+    return {
         "version": JSON_VERSION,
         "verdict": next((verdict for verdict in ("regressed", "missing", "improved") if verdict in verdicts), "same"),
         "fail_on": [rule.text for rule in comparison.rules],
@@ -123,13 +105,12 @@ def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> st
         "missing": [_place_json(launch) for launch in comparison.missing],
         "added": [_place_json(launch) for launch in comparison.added],
     } | ({"requirements": list(requirements)} if requirements else {})
-    return json.dumps(report, indent=2)
 
 
-def requirements_json(requirements: Sequence[dict]) -> str:
+def requirements_object(requirements: Sequence[dict]) -> dict:
     """Only requirements: there is no baseline."""
     verdict = "met" if all(each["met"] for each in requirements) else "broken"
-    return json.dumps({"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}, indent=2)
+    return {"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}
 
 
 def _place_json(launch: LaunchComparison | Single) -> dict:
@@ -143,6 +124,7 @@ def _place_json(launch: LaunchComparison | Single) -> dict:
 def _launch_json(launch: LaunchComparison) -> dict:
     return _place_json(launch) | {
         "verdict": launch.verdict,
+        "cause": launch.cause or None,
         "shape_changed": {"old": launch.pair.old.shape, "new": launch.pair.new.shape}
         if launch.pair.shape_change
         else None,
@@ -163,12 +145,12 @@ def _line_json(line: LineChange) -> dict:
     return {"place": line.place, "text": line.change.name.text, "old": line.change.old, "new": line.change.new}
 
 
-def wrong_text(results: Sequence[Result]) -> Iterator[str]:
-    """A line for each comparison of a kernel's result that failed."""
-    return (f"wrong      {result}" for result in results if result.is_wrong)
-
-
-def wrong_json(results: Sequence[Result]) -> str:
+def wrong_object(results: Sequence[Result]) -> dict:
     """The verdict on kernels whose results differ, with all comparisons."""
     verdict = {"version": JSON_VERSION, "verdict": "results differ"}
-    return json.dumps(verdict | {"results": [result._asdict() for result in results]}, indent=2)
+    return verdict | {"results": [result._asdict() for result in results]}
+
+
+def error_object(verdict: str, message: str) -> dict:
+    """The verdict on a profile that was not compared."""
+    return {"version": JSON_VERSION, "verdict": verdict, "message": message}

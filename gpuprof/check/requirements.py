@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.advice_rules import BY_NAME
+from gpuprof.correlate.findings import Found
 from gpuprof.correlate.trace_tables import PREFIX, read_tables
 from gpuprof.errors import NotComparable, UsageError
 
@@ -28,6 +29,15 @@ class Requirement(NamedTuple):
     column: str
     most: float
     text: str  # as the user wrote it
+
+    @property
+    def what(self) -> str:
+        """The name of the number: "findings.uncoalesced"."""
+        return self.text.partition("<=")[0].strip()
+
+    def counts(self, found: Found) -> bool:
+        """True for a finding that this limits."""
+        return found.kind == self.kind if self.kind else found.severity != ADVICE
 
 
 class Outcome(NamedTuple):
@@ -88,8 +98,13 @@ def _findings(database: sqlite3.Connection, requirement: Requirement) -> int:
 
 def outcome_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
-        found = "no rows" if outcome.value is None else f"{outcome.value:g}"
-        yield f"{'required' if outcome.is_met else 'broken':10s} {outcome.requirement.text}: {found}"
+        yield f"{'required' if outcome.is_met else 'broken':10s} {outcome_line(outcome)}"
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """ "findings<=0: 3"."""
+    found = "no rows" if outcome.value is None else f"{outcome.value:g}"
+    return f"{outcome.requirement.text}: {found}"
 
 
 def outcome_objects(outcomes: Sequence[Outcome]) -> list[dict]:

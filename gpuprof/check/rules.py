@@ -24,6 +24,11 @@ class Rule(NamedTuple):
     absolute: int | None
     text: str  # as the user wrote it
 
+    @property
+    def limit(self) -> str:
+        """ "1%|200"."""
+        return self.text.partition("=")[2].strip()
+
     def exceeded_by(self, change: int, old: int) -> bool:
         """True where `change`, a growth or a saving as a positive number, exceeds the rule's limit."""
         over_percent = self.percent is None or change * 100 > self.percent * old

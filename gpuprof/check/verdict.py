@@ -1,9 +1,7 @@
 """Verdicts of checks, as plain values: what was judged, what is wrong with it, and which lines are to blame.
 
-    Comparison, outcomes, results, findings ─ entry.py ─> EntryVerdict
-    entries ─> CheckReport ─ renderers ─> text, JSON, annotations, ...
-
-A verdict can be stored: `entry_object` makes JSON values of one, `entry_of_object` reads them.
+Comparison, outcomes, results, findings ─ entry.py ─> EntryVerdict
+entries ─> CheckReport ─ renderers ─> text, JSON, annotations, ...
 """
 
 from collections import Counter
@@ -139,7 +137,8 @@ class LaunchNumbers:
 class EntryVerdict:
     """The verdict on one profile. `file`: what was judged, as the user names it. `cause`: why it is not comparable, a
     name of check.causes.CAUSES, or "". `update`: the command that writes the baseline again, "" where there is none.
-    `json`: the object of `gpuprof check FILE --format json`.
+    `closing`: a sentence on the comparison; `requirements`: a line for each, met or broken; `details`: lines to print
+    before. `json`: the object of `gpuprof check FILE --format json`.
     """
 
     name: str
@@ -149,6 +148,9 @@ class EntryVerdict:
     n_launches: int = 0
     cause: str = ""
     update: str = ""
+    closing: str = ""
+    requirements: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     is_kept: bool = False  # nothing it is made of changed, so that the verdict is that of an earlier run
     json: Mapping[str, Any] = field(default_factory=dict)
 
@@ -172,9 +174,12 @@ class EntryVerdict:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The verdicts on all entries of a check, in the order of the project's file."""
+    """The verdicts on all entries of a check, in the order of the project's file. `of_file`: it is the check of one
+    profile, `gpuprof check FILE`, and no project's.
+    """
 
     entries: tuple[EntryVerdict, ...]
+    of_file: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -188,7 +193,11 @@ class CheckReport:
 
     @property
     def closing(self) -> str:
-        """One sentence: "3 entries: 1 regressed, 2 passed (1 not run again: nothing changed)"."""
+        """One sentence: "3 entries: 1 regressed, 2 passed (1 not run again: nothing changed)". Of one profile it is on
+        its launches.
+        """
+        if self.of_file and any(entry.closing for entry in self.entries):
+            return "; ".join(entry.closing for entry in self.entries)
         counts = Counter(entry.status for entry in self.entries)
         words = ", ".join(
             f"{counts[status]:,} {status}"
@@ -202,38 +211,3 @@ class CheckReport:
 
 def worst_code(codes: Iterable[int]) -> int:
     return min(codes, key=EXIT_CODES.index, default=0)
-
-
-def entry_object(entry: EntryVerdict) -> dict[str, Any]:
-    """JSON values of a verdict, all of it, to be stored."""
-    return {
-        "name": entry.name,
-        "file": entry.file,
-        "problems": [
-            vars(problem) | {"lines": [line._asdict() for line in problem.lines]} for problem in entry.problems
-        ],
-        "launches": [vars(launch) | {"metrics": dict(launch.metrics)} for launch in entry.launches],
-        "n_launches": entry.n_launches,
-        "cause": entry.cause,
-        "update": entry.update,
-        "is_kept": entry.is_kept,
-        "json": dict(entry.json),
-    }
-
-
-def entry_of_object(values: Mapping[str, Any]) -> EntryVerdict:
-    """The verdict that `entry_object` made the values of. Raises KeyError, TypeError or ValueError for others."""
-    problems = tuple(_problem_of_object(problem) for problem in values["problems"])
-    launches = tuple(LaunchNumbers(**launch) for launch in values["launches"])
-    return EntryVerdict(**{**values, "problems": problems, "launches": launches})
-
-
-def _problem_of_object(values: Mapping[str, Any]) -> Problem:
-    if values["kind"] not in KINDS:
-        raise ValueError(f"{values['kind']!r} is no kind of problem")
-    lines = tuple(BlamedLine(**{**line, "places": _places(line["places"])}) for line in values["lines"])
-    return Problem(**{**values, "places": _places(values["places"]), "lines": lines})
-
-
-def _places(rows: Iterable[Iterable[Any]]) -> tuple[Place, ...]:
-    return tuple(Place(*row) for row in rows)

@@ -1,15 +1,20 @@
 """gpuprof check: a database against a committed baseline."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.check_outputs import chosen_outputs, claim_outputs, output_options, write_outputs
 from gpuprof.cli.options.command_options import options
-from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
 from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim
+
+if TYPE_CHECKING:
+    from gpuprof.check.entry import Checked
+    from gpuprof.cli.options.check_outputs import Output
 
 OWN = (
     Option("--baseline", "baseline", "The committed text file to compare with; may be left out with --require.",
@@ -26,7 +31,7 @@ OWN = (
            form=SWITCH, group=SELECTION),
     Option("--update", "update", "Write the baseline instead of comparing with it.", form=SWITCH, group=OUTPUT),
     Option("--diff", "diff", "Also print every metric and every changed line.", form=SWITCH, group=OUTPUT),
-    format_option(group=OUTPUT, json="versioned"),
+    *output_options(),
 )  # fmt: skip
 
 
@@ -40,103 +45,96 @@ def command(profile: Path, given: Given):
     requirement. 4: not comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The
     numbers are exact: any change comes from the program.
     """
-    from gpuprof.base.wording import plural
-    from gpuprof.check.baseline import read_baseline, write_baseline
-    from gpuprof.check.compare import compare
-    from gpuprof.check.facts import measure
-    from gpuprof.check.render import diff_table, json_report, requirements_json, text_report
-    from gpuprof.check.requirements import measure_requirements, outcome_lines, outcome_objects, parse_requirement
+    from gpuprof.check.check_profile import check_profile
+    from gpuprof.check.requirements import parse_requirement
     from gpuprof.check.rules import DEFAULT, parse_rule
-    from gpuprof.correlate.database import reading
-    from gpuprof.correlate.findings import read_results
-    from gpuprof.errors import UsageError
-    from gpuprof.isa.printing.printable import printable
 
-    baseline, limits, update, format_ = given.baseline, given.limits, given.update, given.format_
-    strict_shape, diff = given.strict_shape, given.diff
     requirements = [parse_requirement(text) for text in given.required]
-    if baseline is None and (update or diff or limits or strict_shape or not requirements):
+    check_options(given)
+    rules = [parse_rule(limit) for limit in given.limits or DEFAULT]
+    outputs = chosen_outputs(given)
+    if given.update:
+        claim(given.baseline, baseline_kind, [profile], given.force)
+        with stage("reading the profile"):
+            write_update(profile, given.baseline, outputs)
+        return
+    claim_outputs(outputs, [profile, *([given.baseline] if given.baseline else [])], given.force)
+    with stage("reading the profile"):
+        checked = check_profile(profile, given.baseline, rules, requirements, given.strict_shape, given.diff)
+    report(checked, profile, given.baseline, outputs)
+    judge(checked, profile, given.baseline)
+
+
+def check_options(given: Given) -> None:
+    """Raises UsageError for options that exclude each other."""
+    from gpuprof.errors import UsageError
+
+    comparing = given.diff or given.limits or given.strict_shape
+    if given.baseline is None and (given.update or comparing or not given.required):
         raise UsageError("give the --baseline to compare with, or nothing but --require, which needs none")
-    rules = [parse_rule(limit) for limit in limits or DEFAULT]
-    if update and (diff or limits or strict_shape or requirements):
+    if given.update and (comparing or given.required or given.outputs):
         raise UsageError(
-            "--update writes the baseline without comparing; leave out --diff, --fail-on, --require and --strict-shape"
+            "--update writes the baseline without comparing; leave out --diff, --fail-on, --output, --require and "
+            "--strict-shape"
         )
-    if given.force and not update:
-        raise UsageError("--force overwrites the baseline; give --update, too, or leave it out")
-    if update:
-        claim(baseline, baseline_kind, [profile], given.force)
-    with stage("reading the profile"), reading(profile) as db:
-        check_results(read_results(db), profile, format_)
-        facts = measure(db, profile)
-        outcomes = measure_requirements(db, requirements)
-    if update:
-        write_baseline(baseline, facts)
-        click.echo(
-            f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written"
-        )
-        return
-    if baseline is None:
-        click.echo(
-            requirements_json(outcome_objects(outcomes))
-            if format_ == "json"
-            else "\n".join(map(printable, outcome_lines(outcomes)))
-        )
-        judge_requirements(outcomes)
-        return
-    comparison = compare(read_baseline(baseline), facts, rules, strict_shape)
-    if format_ == "json":
-        click.echo(json_report(comparison, outcome_objects(outcomes)))
-    else:
-        for line in [*(diff_table(comparison) if diff else ()), *text_report(comparison), *outcome_lines(outcomes)]:
-            click.echo(printable(line))
-    judge(comparison, baseline)
-    judge_requirements(outcomes)
+    if given.force and not (given.update or given.outputs):
+        raise UsageError("--force overwrites the baseline or an output; give --update or --output, or leave it out")
 
 
-def check_results(results, profile: Path, format_: str) -> None:
-    """Says which results differ, and raises WrongResult: the cycles of a wrong kernel do not count."""
+def write_update(profile: Path, baseline: Path, outputs: "list[Output]") -> None:
+    """Raises WrongResult for kernels whose results differ: their cycles do not count."""
     from gpuprof.base.wording import plural
-    from gpuprof.check.render import wrong_json, wrong_text
-    from gpuprof.errors import WrongResult
+    from gpuprof.check.baseline import write_baseline
+    from gpuprof.check.entry import Checked
+    from gpuprof.check.facts import measure
+    from gpuprof.check.found import placed_results
+    from gpuprof.correlate.database import reading
     from gpuprof.isa.printing.printable import printable
 
-    wrong = [result for result in results if result.is_wrong]
-    if not wrong:
-        return
-    if format_ == "json":
-        click.echo(wrong_json(results))
-    else:
-        for line in wrong_text(results):
-            click.echo(printable(line))
-    raise WrongResult(
-        f"{profile}: results differ: {len(wrong)} of {plural(len(results), 'compared array', 'compared arrays')}; "
-        "mend the kernel and collect again, then its cycles can be compared"
-    )
+    with reading(profile) as db:
+        checked = Checked(results=placed_results(db))
+        if checked.wrong:
+            report(checked, profile, baseline, outputs)
+            judge(checked, profile, baseline)
+        facts = measure(db, profile)
+    write_baseline(baseline, facts)
+    click.echo(f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written")
 
 
-def judge_requirements(outcomes) -> None:
-    """Raises Regression for a requirement that is broken."""
-    from gpuprof.check.requirements import outcome_lines
-    from gpuprof.errors import Regression
+def report(checked: "Checked", profile: Path, baseline: Path | None, outputs: "list[Output]") -> None:
+    """The text on stdout leaves out an error, which stderr has."""
+    from gpuprof.check.entry import entry_of, update_command
+    from gpuprof.check.verdict import CheckReport
 
-    broken = [outcome for outcome in outcomes if not outcome.is_met]
-    if broken:
-        first = next(outcome_lines(broken)).removeprefix("broken").strip()
-        raise Regression(f"{len(broken)} of {len(outcomes)} required broken: {first}")
+    entry = entry_of(profile.stem, str(profile), checked, update_command(profile, baseline))
+    write_outputs(CheckReport((entry,), of_file=True), outputs, has_text=checked.error is None)
 
 
-def judge(comparison, baseline: Path) -> None:
-    """Raise Regression or NotComparable when the comparison is no pass."""
+def judge(checked: "Checked", profile: Path, baseline: Path | None) -> None:
+    """Raises the error of a check that does not pass: WrongResult, Regression, NotComparable, FileFormatError."""
+    from gpuprof.base.wording import plural
     from gpuprof.check.render import summary
-    from gpuprof.errors import NotComparable, Regression
+    from gpuprof.check.requirements import outcome_line
+    from gpuprof.errors import NotComparable, Regression, WrongResult
 
-    if comparison.with_verdict("regressed"):
+    if checked.wrong:
+        n_compared = plural(len(checked.results), "compared array", "compared arrays")
+        raise WrongResult(
+            f"{profile}: results differ: {len(checked.wrong)} of {n_compared}; mend the kernel and collect again, "
+            "then its cycles can be compared"
+        )
+    if checked.error is not None:
+        raise checked.error
+    comparison = checked.comparison
+    if comparison and comparison.with_verdict("regressed"):
         raise Regression(summary(comparison))
-    if comparison.missing:
+    broken = [outcome for outcome in checked.outcomes if not outcome.is_met]
+    if broken:
+        raise Regression(f"{len(broken)} of {len(checked.outcomes)} required broken: {outcome_line(broken[0])}")
+    if comparison and comparison.missing:
         names = ", ".join(launch.title for launch in comparison.missing)
         raise NotComparable(
             f"{baseline}: not in this profile: {names}; launch the kernel, or remove it from the baseline with --update"
         )
-    if not comparison.launches:
+    if comparison and not comparison.launches:
         raise NotComparable(f"{baseline}: no launch in common with this profile; write a new baseline with --update")

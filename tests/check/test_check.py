@@ -518,6 +518,7 @@ def test_json(folder):
                     "name": "blur<<<(8, 8), 64>>>",
                     "ordinal": 1,
                     "verdict": "regressed",
+                    "cause": "data",
                     "shape_changed": None,
                     "regressions": [crossing],
                     "improvements": [],

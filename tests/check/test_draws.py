@@ -1,14 +1,14 @@
 """A check of draws: a limit on `draw_cycles` holds for the launches that have it, and verdicts name draw and stage."""
 
-import json
 from fractions import Fraction
 
 import pytest
 
 from gpuprof.check.baseline import read_baseline, write_baseline
-from gpuprof.check.compare import compare
+from gpuprof.check.compare import Comparison, compare
+from gpuprof.check.entry import Checked, entry_of
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, ShaderOf, measure
-from gpuprof.check.render import json_report, text_report
+from gpuprof.check.renderers.text import file_lines
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
 from gpuprof.correlate.database import reading
 from gpuprof.errors import FileFormatError, NotComparable
@@ -17,6 +17,14 @@ from tests.support.drawn_database import make_drawn
 VERTEX, PIXEL = LaunchKey("placed<<<2, 32>>>", 1), LaunchKey("lit<<<8, 32>>>", 1)
 SOME = {"draw_cycles": 9}
 LIMIT = Rule("draw_cycles", Fraction(1), None, "draw_cycles=1%")
+
+
+def lines_of(comparison: Comparison) -> list[str]:
+    return list(file_lines(entry_of("frame", "frame.gprec", Checked(comparison=comparison))))
+
+
+def object_of(comparison: Comparison) -> dict:
+    return dict(entry_of("frame", "frame.gprec", Checked(comparison=comparison)).json)
 
 
 def facts(vertex: dict[str, int], pixel: dict[str, int]) -> Facts:
@@ -29,12 +37,12 @@ def facts(vertex: dict[str, int], pixel: dict[str, int]) -> Facts:
 
 def test_a_draw_that_got_slower_is_named():
     old, new = facts({"draw_cycles": 1000}, {}), facts({"draw_cycles": 1050}, {})
-    assert list(text_report(compare(old, new, [LIMIT]))) == [
+    assert lines_of(compare(old, new, [LIMIT])) == [
         "regressed  placed<<<2, 32>>> (draw 3, teapot, pass 1, vertex): draw_cycles 1000 -> 1050 (+50, +5.0 %), limit "
         "1%",
         "2 launches compared (draw_cycles=1%): 1 regressed",
     ]
-    assert list(text_report(compare(old, old, [LIMIT]))) == ["2 launches compared (draw_cycles=1%): all within limits"]
+    assert lines_of(compare(old, old, [LIMIT])) == ["2 launches compared (draw_cycles=1%): all within limits"]
 
 
 def frame(*names: str) -> Facts:
@@ -49,7 +57,7 @@ def frame(*names: str) -> Facts:
 
 
 def told(old: Facts, new: Facts) -> list[str]:
-    return list(text_report(compare(old, new, [parse_rule(rule) for rule in DEFAULT])))
+    return lines_of(compare(old, new, [parse_rule(rule) for rule in DEFAULT]))
 
 
 def test_a_draw_that_is_gone_or_new_is_named():
@@ -77,7 +85,7 @@ def test_which_draws_are_compared():
 
 
 def test_json_names_the_draw():
-    found = json.loads(json_report(compare(frame("a", "b"), frame("a"), [])))
+    found = object_of(compare(frame("a", "b"), frame("a"), []))
     shader_of = {"draw": 1, "name": "b", "pass": 0, "stage": "pixel"}
     assert found["missing"] == [{"name": "lit<<<8, 32>>>", "ordinal": 2, "shader_of": shader_of}]
     assert found["launches"][0]["shader_of"] == {"draw": 0, "name": "a", "pass": 0, "stage": "pixel"}

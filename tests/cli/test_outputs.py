@@ -40,6 +40,7 @@ KERNEL = """\
     ret;
 }
 """
+REQUIRE = "k.gprec --require findings<=0"
 CUDA = "__global__ void k(int *x) { x[0] = 1; }\n"
 
 
@@ -99,6 +100,16 @@ CASES = {
         Case("k.gprec -o", "out.relations.csv", "k.gprec", is_text=True),
     ),
     ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec"),),
+    ("check", "--output"): (
+        Case(f"{REQUIRE} --output", "out.txt", "k.gprec", is_text=True, prefix="text="),
+        Case(f"{REQUIRE} --output", "out.json", "k.gprec", prefix="json="),
+        Case(f"{REQUIRE} --output", "out.md", "k.gprec", prefix="markdown="),
+        Case(f"{REQUIRE} --output", "out.xml", "k.gprec", prefix="junit="),
+        Case(f"{REQUIRE} --output", "out.log", "k.gprec", is_text=True, prefix="github="),
+        Case(f"{REQUIRE} --output", "out.json", "k.gprec", is_text=True, prefix="gitlab="),
+        Case(f"{REQUIRE} --output", "out.sarif", "k.gprec", prefix="sarif="),
+        Case(f"{REQUIRE} --output", "out.json", "k.gprec", is_text=True, prefix="benchmark="),
+    ),
     ("sweep", "-o"): (
         Case("k.ptx --jobs 1 -o", "out.csv", "k.ptx", is_text=True),
         Case("k.ptx --jobs 1 -o", "out.json", "k.ptx", is_text=True),

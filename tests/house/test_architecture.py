@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "compare": "errors base",
     "report": f"{READS_DATABASES} compare",
     "export": f"{READS_DATABASES} compare report",
-    "check": f"{READS_DATABASES} compare",
+    "check": f"{READS_DATABASES} compare report",
     "run": f"{GROUND} hosts tables trace jit compile assemble device program emulate timing graphics relate records",
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile assemble device emulate run records",
@@ -98,6 +98,7 @@ SUB_ROOMS = {
         "html",
     ),
     "export": (REST, "paths", "timeline", "tables", "graph"),
+    "check": (REST, "renderers"),
     "trace": (REST, "generators", "checkers"),
     "debug": ("values", REST, "commands"),
     "predict": (

@@ -47,6 +47,7 @@ ALLOWED = {
     ("gpuprof.sweep.run_sweep", "os.fdopen"): "a pipe to the process that started this worker",
     ("gpuprof.sweep.run_sweep", "pickle.load"): "from the process that started this worker",
     ("gpuprof.run.launching.pending", "pickle.load"): "a temporary file of this process, without a name",
+    ("gpuprof.cli.options.check_outputs", "open"): "appends",
     ("gpuprof.cli.main", "os.open"): "/dev/null, for our own output",
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.chips.fidelity.published_kernels", "PATH.open"): "a table of the package",

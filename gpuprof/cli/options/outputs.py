@@ -137,6 +137,19 @@ def export(name: str) -> Callable[[], Kind]:
     return kind
 
 
+def check_format(format_: str) -> Callable[[], Kind]:
+    """The kind of a format of `gpuprof.check.renderers.RENDERERS`."""
+
+    def kind() -> Kind:
+        from gpuprof.check.renderers import RENDERERS
+
+        entry = RENDERERS[format_]
+        marks = ((0, entry.mark.encode()),) if entry.mark else ()
+        return Kind(f"{format_} output of a check", marks, entry.suffixes)
+
+    return kind
+
+
 def _sqlite(name: str, application_id: int) -> Kind:
     from gpuprof.correlate.database import SQLITE_MAGIC
 
