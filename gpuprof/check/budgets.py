@@ -253,4 +253,3 @@ def _findings(database: sqlite3.Connection) -> dict[int, list[tuple[str, str, st
     for launch, *row in database.execute(query):
         found.setdefault(launch, []).append(tuple(row))
     return found
-

@@ -66,12 +66,15 @@ RESHAPED = Kind(
 IMPROVED = Kind(
     "improved", "improved", NOTICE, 0, "gpuprof-improved", "A metric of a launch shrank by more than its limit."
 )
+REMOVED = Kind(
+    "removed", "removed", NOTICE, 0, "gpuprof-removed", "An entry of the other revision is not in the project any more."
+)
 NEW = Kind("new", "new", NOTICE, 0, "gpuprof-new", "A launch is not in the baseline.")
 KINDS = {
     kind.name: kind
     for kind in (
         FAILED, WRONG, REGRESSED, BUDGET, REQUIREMENT, RATCHET, NOT_COMPARABLE, MISSING, FINDING, RESHAPED, IMPROVED,
-        NEW,
+        REMOVED, NEW,
     )
 }  # fmt: skip
 SEVERITIES = (ERROR, WARNING, NOTICE)  # the worst first

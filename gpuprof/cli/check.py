@@ -11,6 +11,8 @@ from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
 from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim
+from gpuprof.cli.options.project_check import check_of_file, check_project
+from gpuprof.cli.options.project_options import PROJECT_OPTIONS
 
 if TYPE_CHECKING:
     from gpuprof.check.entry import Checked
@@ -31,20 +33,34 @@ OWN = (
            form=SWITCH, group=SELECTION),
     Option("--update", "update", "Write the baseline instead of comparing with it.", form=SWITCH, group=OUTPUT),
     Option("--diff", "diff", "Also print every metric and every changed line.", form=SWITCH, group=OUTPUT),
+    Option("--against", "against", "Compare a project with its state at this revision, instead of with baselines.",
+           metavar="REV", group=SELECTION),
+    Option("--fresh", "is_fresh", "Collect all entries of a project, also those whose inputs did not change.",
+           form=SWITCH, group=SELECTION),
+    *PROJECT_OPTIONS,
     *output_options(),
 )  # fmt: skip
 
 
 @click.command("check", cls=GroupedCommand)
-@click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
+@click.argument("profile", metavar="[FILE.gpudb|FILE.gprec]", required=False, type=click.Path(path_type=Path))
 @options("check", *OWN)
-def command(profile: Path, given: Given):
-    """Compare a profile with a committed baseline.
+def command(profile: Path | None, given: Given):
+    """Compare a profile with a committed baseline; without FILE, all entries of a project (gpuprof.toml).
 
     Exit code 0: within limits. 1: the kernels' results differ from what was expected. 3: a regression, or a broken
     requirement. 4: not comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The
     numbers are exact: any change comes from the program.
+
+    \b
+    gpuprof check scan.gprec --baseline scan.toml
+    gpuprof check --against origin/main
+    gpuprof check --update --entry scan
     """
+    if profile is None:
+        check_project(given)
+        return
+    check_of_file(given)
     from gpuprof.check.check_profile import check_profile
     from gpuprof.check.requirements import parse_requirement
     from gpuprof.check.rules import DEFAULT, parse_rule

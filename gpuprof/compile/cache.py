@@ -27,6 +27,7 @@ from gpuprof.isa import facts
 _MOST_ENTRIES = 500
 _NEW = ".new-"  # and the numbers of the process and the thread that write it
 
+
 def folder() -> Path:
     """Raises OSError when there is none that can be used."""
     return cache_folder("ptx", is_executed=False).path

@@ -56,7 +56,7 @@ def judged(collected: Sequence[Collected], old_of: Callable[[Entry], Old], missi
     since taking one out is an edit of the project's file.
     """
     gone = (
-        EntryVerdict(name, "", (Problem("reshaped", "", "the entry is not in the project any more"),))
+        EntryVerdict(name, "", (Problem("removed", "", "the entry is not in the project any more"),))
         for name in missing
     )
     return CheckReport((*(_judged(each, old_of(each.entry)) for each in collected), *gone))
