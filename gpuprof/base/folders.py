@@ -61,6 +61,13 @@ def cache_folder(name: str, is_executed: bool) -> CacheFolder:
     raise OSError("; ".join(refusals))
 
 
+def roots() -> list[Path]:
+    """The folders that caches may be in: the one that the user names, or else all that are tried."""
+    if named := os.environ.get("GPUPROF_CACHE"):
+        return [Path(named).absolute()]
+    return [candidate.path for candidate in _candidates()]
+
+
 def _candidates() -> Iterator[Candidate]:
     if base := os.environ.get("XDG_CACHE_HOME"):
         yield Candidate(Path(base).absolute() / NAME)

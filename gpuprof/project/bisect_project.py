@@ -102,7 +102,7 @@ def bisected(file: Path, good: str, bad: str, metric: str, wanted: Wanted, run_k
     how = How(run_keys, wanted.jobs, lambda entries: chosen(entries, wanted.entries))
     measuring = _Measuring(project, repository, rule, wanted, how)
     most = 2 + max(1, len(commits) - 1).bit_length()
-    with stage("", "commits", most, each="commit") as under_way:
+    with stage("bisecting", "commits", most, each="commit") as under_way:
 
         def measure(commit: str) -> Step:
             step = measuring.step(commit)
@@ -148,9 +148,8 @@ def lines_of(bisected: Bisected) -> Iterator[str]:
                 yield f"    {line_text(line.place, change.name.text, change.old, change.new, line.metric)}"
     for commit in found.skipped:
         yield f"  {commit[:SHORT]} could not be measured, and may be it"
-    commits = plural(bisected.n_commits, "commit", "commits")
     yield f"before it: {bisected.before}"
-    yield f"{found.n_measured} of {commits} and the good one measured"
+    yield f"{found.n_measured} of {plural(bisected.n_commits + 1, 'commit', 'commits')} measured"
 
 
 def object_of(bisected: Bisected) -> dict[str, Any]:

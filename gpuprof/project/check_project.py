@@ -66,7 +66,9 @@ def _judged(collected: Collected, old: Old) -> EntryVerdict:
     entry = collected.entry
     update = f"gpuprof check --update --entry {entry.name}" if old.file else ""
     if collected.database is None:
-        return entry_of(entry.name, entry.file, Checked(error=GpuprofError(collected.failure)), update)
+        return entry_of(
+            entry.name, entry.file, Checked(error=GpuprofError(collected.failure), details=collected.details), update
+        )
     rules = [parse_rule(text) for text in entry.fail_on or DEFAULT]
     requirements = [parse_requirement(text) for text in required_of(entry)]
     checked = check_profile(

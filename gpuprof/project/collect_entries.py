@@ -22,7 +22,7 @@ def collect_entries(
     found = [_found(entry, command, kept, is_fresh) for entry, command in zip(entries, commands, strict=True)]
     kept.digests.forget()  # from here on files may change
     children = Children()
-    with stage("", "entries", len(entries), each="entry") as under_way, ThreadPoolExecutor(jobs) as pool:
+    with stage("collecting", "entries", len(entries), each="entry") as under_way, ThreadPoolExecutor(jobs) as pool:
 
         def done(collected: Collected) -> Collected:
             under_way.done += 1

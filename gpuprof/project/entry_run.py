@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuprof.base.folders import roots
 from gpuprof.base.interrupts import Stopped
 from gpuprof.base.opened_files import VARIABLE, read_log
 from gpuprof.base.processes import ending_with_this, how_ended
@@ -21,17 +22,21 @@ from gpuprof.project.kept import Kept
 
 WITHOUT_SAMPLES = ("--period", "0")  # verdicts are about exact numbers
 MOST_LINES = 20  # of what a run that failed has printed
+SAYS = "gpuprof: "
+THE_PART_BEFORE = "; the part before can be read"
 OUTPUT_NBYTES = 64 << 10  # of the end of it that is read
 
 
 class Collected(NamedTuple):
-    """The run of an entry. `database`: None where it failed, and `failure` says how. `is_kept`: it is that of an
+    """The run of an entry. `database`: None where it failed, and `failure` says how; `details`: what was
+    printed before, such as a compiler's errors. `is_kept`: it is that of an
     earlier run; else `changed` is an input that is another than then, "" where there was no such run.
     """
 
     entry: Entry
     database: Path | None
     failure: str = ""
+    details: tuple[str, ...] = ()
     is_kept: bool = False
     changed: str = ""
 
@@ -80,16 +85,16 @@ def collect(
         if code == UsageError.exit_code:
             raise UsageError(f"entry {entry.name!r}: {_last_line(output)}")
         if not recording.is_file():
-            return Collected(entry, None, _failure(code, output), changed=changed)
+            return _failed(entry, code, output, changed)
         database = scratch / f"{entry.name}.gpudb"
         try:
             _correlate(recording, database)
         except GpuprofError as error:
             return Collected(entry, None, str(error), changed=changed)
         if code and not _has_wrong_results(database):
-            return Collected(entry, None, _failure(code, output), changed=changed)
+            return _failed(entry, code, output, changed)
         opened = read_log(log)
-        outside = [scratch, *([kept.folder.parent] if kept.folder else [])]
+        outside = [scratch, *roots(), *([kept.folder] if kept.folder else [])]
         inputs = inputs_of(entry, command, opened, kept.digests, outside)
         if not changed_since(inputs, entry.folder, start_ns):
             database = kept.keep(entry, list(command), inputs, database)
@@ -124,18 +129,22 @@ def _run(
         return code, output.read().decode("utf-8", "replace")
 
 
-def _failure(code: int, output: str) -> str:
-    lines = output.strip().splitlines()[-MOST_LINES:]
-    said = [line.removeprefix("gpuprof: ") for line in lines if line.startswith("gpuprof: ")]
-    return (
-        said[-1]
-        if said
-        else f"`gpuprof collect` ended with {how_ended(code)}{': ' if lines else ''}{''.join(lines[-1:])}"
+def _failed(entry: Entry, code: int, output: str, changed: str) -> Collected:
+    """The error is the last line of gpuprof's own, without the recording that goes now; the rest are details."""
+    lines = output.strip().splitlines()
+    said = [line for line in lines if line.startswith(SAYS)]
+    if not said:
+        return Collected(
+            entry, None, f"`gpuprof collect` ended with {how_ended(code)}", tuple(lines[-MOST_LINES:]), changed=changed
+        )
+    details = [line for line in lines if not line.startswith(SAYS)][-MOST_LINES:]
+    return Collected(
+        entry, None, said[-1].removeprefix(SAYS).partition(THE_PART_BEFORE)[0], tuple(details), changed=changed
     )
 
 
 def _last_line(output: str) -> str:
-    return (output.strip().splitlines() or ["wrong usage"])[-1].removeprefix("gpuprof: ")
+    return (output.strip().splitlines() or ["wrong usage"])[-1].removeprefix(SAYS)
 
 
 def _correlate(recording: Path, database: Path) -> None:

@@ -31,7 +31,7 @@ class Kept:
     """The databases of earlier runs. `folder`: None where no cache can be written; then nothing is found, or kept."""
 
     def __init__(self) -> None:
-        self.folder = _folder()
+        self.folder = folder()
         self.digests = FileDigests(self.folder / KNOWN_DIGESTS if self.folder else None)
 
     def find(self, entry: Entry, command: list[str], now: Mapping[str, str]) -> tuple[Path | None, str]:
@@ -99,7 +99,8 @@ class Kept:
                 yield from _newest_first(self._slot(entry, command))
 
 
-def _folder() -> Path | None:
+def folder() -> Path | None:
+    """The folder of all slots, None where no cache can be written."""
     try:
         return cache_folder("checks", is_executed=False).path
     except OSError:
