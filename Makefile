@@ -36,7 +36,7 @@ interop: $(READY) ## install Triton and numba-cuda, in the versions that the tes
 tools: tools-python tools-npm chromium ## install other tools that open what we write
 
 tools-python: $(READY)
-	$(PIP) llnl-hatchet perfetto prometheus_client jsonschema playwright
+	$(PIP) llnl-hatchet perfetto prometheus_client jsonschema playwright check-jsonschema
 
 tools-npm: $(READY)
 	npm install $(NPM) --prefix build/tools pprof-format@2.3 speedscope@1.25 axe-core@4.14

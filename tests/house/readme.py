@@ -11,6 +11,7 @@ The table of docs/speed.md is what `make bench` last wrote into build/bench.json
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,10 @@ from tests.paths import DOCS, ROOT
 README = ROOT / "README.md"
 PAGES = (
     README,
-    *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md", "check.md")),
+    *(
+        DOCS / name
+        for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md", "check.md", "ci.md")
+    ),
 )
 SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
@@ -84,8 +88,19 @@ def run(command: str, folder: Path) -> str:
     return _PROGRESS.sub("", done.stdout)
 
 
-def prepare(folder: Path) -> None:
-    (folder / "samples").symlink_to(ROOT / "samples")
+def prepare(folder: Path, page: Path = README) -> None:
+    if page.name == "ci.md":
+        _copy_project(folder)
+    else:
+        (folder / "samples").symlink_to(ROOT / "samples")
+
+
+def _copy_project(folder: Path) -> None:
+    """The sample project as a repository of one commit."""
+    shutil.copytree(ROOT / "samples" / "project", folder, dirs_exist_ok=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a")
+    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", "A first state"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
 
 
 def matches(expected: str, printed: str) -> bool:
@@ -98,17 +113,17 @@ def matches(expected: str, printed: str) -> bool:
 
 def write_anew() -> None:
     for page in PAGES:
-        page.write_text(_with_output(page.read_text()))
+        page.write_text(_with_output(page.read_text(), page))
     if FIGURES.exists():
         table = figures_table(json.loads(FIGURES.read_text()))
         SPEED.write_text(_TABLE.sub(lambda _: table, SPEED.read_text()))
 
 
-def _with_output(text: str) -> str:
+def _with_output(text: str, page: Path) -> str:
     """A page with what its commands print now."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare(folder)
+        prepare(folder, page)
 
         def block(match: re.Match) -> str:
             text = ""

@@ -15,7 +15,7 @@ def printed(tmp_path_factory):
     given their tests.
     """
     folder = tmp_path_factory.mktemp("readme")
-    readme.prepare(folder)
+    readme.prepare(folder, page)
     # the first run on a machine says that it compiles the model
     readme.run("gpuprof collect samples/saxpy.cu -o warm.gprec", folder)
     outputs = {}

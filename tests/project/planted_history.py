@@ -80,7 +80,9 @@ N_COMMITS = 20
 
 
 def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    done = subprocess.run(
+        ["git", "-C", str(folder), *words], capture_output=True, text=True, env=ENVIRONMENT, check=True
+    )
     return done.stdout.strip()
 
 

@@ -45,7 +45,9 @@ def test_the_first_commit_after_good_may_be_it():
 
 
 def test_what_did_not_grow_has_no_commit():
-    with pytest.raises(NotComparable, match="cycles is 100 at the good revision and 110 at the bad one: within cycles=10"):
+    with pytest.raises(
+        NotComparable, match="cycles is 100 at the good revision and 110 at the bad one: within cycles=10"
+    ):
         searched([100, 110])
 
 

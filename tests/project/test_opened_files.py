@@ -47,7 +47,17 @@ def test_a_log_has_what_a_process_reads_and_lists(tmp_path):
     inside = {path for path in opened.read if Path(path).is_relative_to(tmp_path)}
     names = {os.path.relpath(path, tmp_path) for path in inside if not path.endswith(".pyc")}
     assert names == {
-        *("read.txt", "sub/both.txt", "low.txt", "absent.txt", "late.txt", "sub/after.txt", "helper.py", "script.py", "tool"),
+        *(
+            "read.txt",
+            "sub/both.txt",
+            "low.txt",
+            "absent.txt",
+            "late.txt",
+            "sub/after.txt",
+            "helper.py",
+            "script.py",
+            "tool",
+        ),
     }
     assert {os.path.relpath(path, tmp_path) for path in opened.listed} == {"sub", "."}
 
@@ -74,7 +84,9 @@ def test_digests_are_of_content(tmp_path):
     assert FileDigests(known).of_file(str(large)) != before[1]
     file.write_bytes(b"one")
     assert FileDigests(known).of_file(str(file)) == before[0]
-    assert FileDigests().of_file(str(tmp_path)) == FileDigests().of_file("/nowhere") == FileDigests().of_file("a\0") == ""
+    assert (
+        FileDigests().of_file(str(tmp_path)) == FileDigests().of_file("/nowhere") == FileDigests().of_file("a\0") == ""
+    )
 
 
 def test_damaged_digests_are_none(tmp_path):

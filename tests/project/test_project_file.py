@@ -173,7 +173,9 @@ def test_what_does_not_fit_is_named(tmp_path, text, message):
 
 
 def test_a_folder_without_a_project_says_how_to_get_one(tmp_path):
-    with pytest.raises(UsageError, match="there is no gpuprof.toml, and no .tool.gpuprof. in pyproject.toml; `gpuprof init`"):
+    with pytest.raises(
+        UsageError, match="there is no gpuprof.toml, and no .tool.gpuprof. in pyproject.toml; `gpuprof init`"
+    ):
         find_project(tmp_path)
 
 

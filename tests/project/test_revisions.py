@@ -15,7 +15,9 @@ WHEN = {f"GIT_{who}_DATE": "2026-01-02T03:04:05Z" for who in ("AUTHOR", "COMMITT
 
 def git(folder: Path, *words: str) -> str:
     environment = os.environ | WHO | WHEN | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        ["git", "-C", str(folder), *words], capture_output=True, text=True, env=environment, check=True
+    )
     return done.stdout.strip()
 
 
@@ -39,7 +41,12 @@ def repository(tmp_path) -> Path:
 
 def state(folder: Path) -> tuple[str, str, list[str], str]:
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if ".git" not in path.parts)
-    return git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD"), files, git(folder, "worktree", "list")
+    return (
+        git(folder, "status", "--porcelain"),
+        git(folder, "rev-parse", "HEAD"),
+        files,
+        git(folder, "worktree", "list"),
+    )
 
 
 def test_a_worktree_is_the_same_folder_at_another_commit_and_goes(repository):
