@@ -126,6 +126,11 @@ class Problem:
     def of(self) -> Kind:
         return KINDS[self.kind]
 
+    @property
+    def heading(self) -> str:
+        """ "saxpy<<<64, 256>>> regressed"; of a whole entry the kind."""
+        return f"{self.title} {self.kind}" if self.title else self.kind
+
 
 @dataclass(frozen=True)
 class LaunchNumbers:

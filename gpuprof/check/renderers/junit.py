@@ -45,7 +45,8 @@ def _suite(entry: EntryVerdict) -> ElementTree.Element:
 
 def _properties(entry: EntryVerdict) -> Iterator[tuple[str, str]]:
     yield "verdict", entry.status
-    yield "inputs", "unchanged" if entry.is_kept else "changed"
+    if entry.is_kept:
+        yield "inputs", "unchanged"
     if entry.cause:
         yield "cause", entry.cause
 

@@ -6,10 +6,9 @@ from urllib.parse import quote
 
 from gpuprof.base.wording import installed_version
 from gpuprof.check.checkout import Checkout
-from gpuprof.check.render import line_text
 from gpuprof.check.renderers import SARIF_SCHEMA
 from gpuprof.check.renderers.fingerprints import REPORTED, fingerprinted
-from gpuprof.check.renderers.text import problem_lines
+from gpuprof.check.renderers.text import blamed_line
 from gpuprof.check.verdict import KINDS, CheckReport, EntryVerdict, Place, Problem
 from gpuprof.isa.printing.printable import printable
 
@@ -50,7 +49,7 @@ def _result(entry: EntryVerdict, problem: Problem, fingerprint: str, checkout: C
         "ruleId": problem.of.rule,
         "ruleIndex": RULES.index(problem.of),
         "level": problem.of.severity,
-        "message": _message(f"{entry.name}: {next(problem_lines(problem))}"),
+        "message": _message(f"{entry.name}: {problem.heading}: {problem.message}"),
         "locations": [_location(checkout.place_or_file(problem, entry))],
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {FINGERPRINT: fingerprint},
@@ -60,9 +59,7 @@ def _result(entry: EntryVerdict, problem: Problem, fingerprint: str, checkout: C
 def _lines(problem: Problem, checkout: Checkout) -> list[tuple[Place, str]]:
     """The blamed lines that are in the checkout, with their words."""
     found = ((checkout.place(line.places), line) for line in problem.lines)
-    return [
-        (place, line_text(line.place, line.text, line.old, line.new, line.metric)) for place, line in found if place
-    ]
+    return [(place, blamed_line(line)) for place, line in found if place]
 
 
 def _location(place: Place) -> dict[str, Any]:
