@@ -13,6 +13,8 @@ from gpuprof.check.verdict import KINDS, CheckReport, EntryVerdict, Place, Probl
 from gpuprof.isa.printing.printable import printable
 
 ROOT = "%SRCROOT%"  # SARIF 2.1.0, 3.14.14: the base that relative paths of a checkout have by convention
+# GitHub, "SARIF support for code scanning": a rule has both descriptions and a help.
+HELP = "docs/check.md of gpuprof says what is compared, and how a new baseline is written."
 FINGERPRINT = "gpuprof/v1"
 RULES = tuple(kind for kind in KINDS.values() if kind.severity in REPORTED)
 
@@ -26,6 +28,8 @@ def render(report: CheckReport, checkout: Checkout) -> str:
                 "id": kind.rule,
                 "name": kind.name,
                 "shortDescription": {"text": kind.text},
+                "fullDescription": {"text": kind.text},
+                "help": {"text": HELP},
                 "defaultConfiguration": {"level": kind.severity},
             }
             for kind in RULES

@@ -66,7 +66,8 @@ BOOKED = ("regressed", "missing", "new", "improved", "ratchet", "reshaped")  # a
 def problem_lines(problem: Problem) -> Iterator[str]:
     word = OF_KIND.get(problem.kind, problem.kind)
     subject = f"{problem.title}: " if problem.title else ""
-    yield f"{word:{WORD_CELLS}s} {subject}{problem.message}"
+    gap = " " if len(word) <= WORD_CELLS else "  "
+    yield f"{word:{WORD_CELLS}s}{gap}{subject}{problem.message}"
     for line in blamed_lines(problem):
         yield f"{'':{LINE_INDENT}s}{line}"
 
