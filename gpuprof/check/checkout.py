@@ -46,7 +46,7 @@ class Checkout(NamedTuple):
 
     def place_or_file(self, problem: Problem, entry: EntryVerdict) -> Place:
         """The place of a problem, for formats in which each has one: else the first line of what was judged."""
-        return self.place(problem.places) or Place(self.path(entry.file) or Path(entry.file).name, 1)
+        return self.place(problem.places) or Place(self.path(entry.file) or Path(entry.file).name or entry.name, 1)
 
 
 def find_checkout(environment: Mapping[str, str], folder: Path) -> Checkout:

@@ -101,6 +101,7 @@ ENTRIES = (
         update="gpuprof check --update old",
     ),
     EntryVerdict("gone", "gone.cu", (Problem("failed", "", "gone.cu: there is no such file"),)),
+    EntryVerdict("retired", "", (Problem("removed", "", "the entry is not in the project any more"),)),
     EntryVerdict(
         "clean", "clean.cu", (), (LaunchNumbers("add<<<1, 32>>>", "same", {"cycles": 40}),), 1, is_kept=True,
         json={"version": 1, "verdict": "same"},

@@ -164,6 +164,7 @@ def test_a_junit_reader_sees_each_launch(checkout):
         ("limits", "requirement", "failure"),
         ("old", "not comparable", "error"),
         ("gone", "failed", "error"),
+        ("retired", "removed", "passed"),
         ("clean", "add<<<1, 32>>>", "passed"),
     ]
 
@@ -193,6 +194,7 @@ def test_the_runner_reads_annotations(checkout):
         ("warning", "src/gemm.cu:4", "limits: gemm<<<1, 32>>> finding"),
         ("notice", "src/scan.cu:5", "scan: scan<<<4, 64>>> #2 improved"),
         ("notice", "src/scan.cu:20", "scan: fill<<<1, 32>>> new"),
+        ("notice", ":", "retired: removed"),
     ]
     assert commands[0].data == (
         "cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, its code changed\n"
@@ -231,7 +233,7 @@ def test_markdown_shows_what_it_says(checkout):
     assert shown["strong"] == ["regressed", "wrong results", "regressed", "over budget", "not comparable", "failed"]
     assert shown["code"][:3] == ["scan", "scan<<<4, 64>>>", REGRESSED.message]
     assert "".join(shown["summary"][:2]) == ": 1 regressed, 1 missing, 1 reshaped, 1 improved, 1 new: 1 wrong results"
-    assert "".join(shown["pre"]).splitlines()[2:5] == rendered(REPORT, "text", checkout).splitlines()[10:13]
+    assert "".join(shown["pre"]).splitlines()[2:5] == rendered(REPORT, "text", checkout).splitlines()[11:14]
 
 
 def test_fingerprints_do_not_change_with_lines_and_numbers(checkout):

@@ -56,11 +56,14 @@ def entry_lines(entry: EntryVerdict) -> Iterator[Text]:
     yield from (_line(f"  {line}") for line in entry.details)
     for problem in entry.worst_first():
         yield from (_line(f"  {line}") for line in problem_lines(problem))
-    if entry.update and any(problem.kind in BOOKED for problem in entry.problems):
-        yield _line(f"  if this is intended: {entry.update}")
+    kinds = {problem.kind for problem in entry.problems}
+    if entry.update and kinds & {*BETTER, *WORSE}:
+        yield _line(f"  {'if this is intended' if kinds & {*WORSE} else 'to book it'}: {entry.update}")
 
 
-BOOKED = ("regressed", "missing", "new", "improved", "ratchet", "reshaped")  # a new baseline ends them
+# A new baseline ends these.
+BETTER = ("improved", "ratchet", "new")
+WORSE = ("regressed", "missing", "reshaped")
 
 
 def problem_lines(problem: Problem) -> Iterator[str]:
@@ -105,4 +108,4 @@ COLUMNS = (
     Column("inputs", lambda entry: Text("unchanged" if entry.is_kept else ""), drop=2, left=True),
     Column("worst problem", _what, drop=3, left=True),
 )
-assert set(OF_KIND) <= set(KINDS) and set(BOOKED) <= set(KINDS)
+assert set(OF_KIND) <= set(KINDS) and {*BETTER, *WORSE} <= set(KINDS)
