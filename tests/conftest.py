@@ -3,6 +3,8 @@ right never fails by luck. `make fuzz` takes new ones at random (and notes those
 
 Commands show no progress, or stderr would depend on how fast the machine is; the tests of progress ask for it.
 
+Checks print no annotations, also where a runner of GitHub has started the suite; the tests of annotations ask for them.
+
 Byte code is written, also where the environment says otherwise: tests start the program hundreds of times, and each
 start would compile all of its modules; each process of the suite would do so with all tests.
 
@@ -21,6 +23,8 @@ from hypothesis import HealthCheck, settings
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["GPUPROF_PROGRESS"] = "off"
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+    os.environ.pop(name, None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)

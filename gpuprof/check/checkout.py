@@ -13,8 +13,8 @@ INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 
 
 class Checkout(NamedTuple):
-    """`root`: that paths in annotations are relative to; `folder`: that recorded relative paths are relative to. Both
-    have no links.
+    """`root`: the folder that paths in annotations are relative to; `folder`: the one that recorded relative paths are
+    relative to, or else `root`, which a build may have been started in. Both have no links.
     """
 
     root: Path
@@ -22,8 +22,13 @@ class Checkout(NamedTuple):
 
     def path(self, recorded: str) -> str | None:
         """The path of a file of the checkout from its root, with slashes; None for any other file."""
+        return next(
+            filter(None, (self._below(base / recorded) for base in dict.fromkeys((self.folder, self.root)))), None
+        )
+
+    def _below(self, name: Path) -> str | None:
         try:
-            path = Path(os.path.realpath(self.folder / recorded))
+            path = Path(os.path.realpath(name))
             below = path.relative_to(self.root)
             is_ours = path.is_file()
         except (OSError, ValueError):  # not below the root, or no name that the system takes
@@ -41,7 +46,7 @@ class Checkout(NamedTuple):
 
     def place_or_file(self, problem: Problem, entry: EntryVerdict) -> Place:
         """The place of a problem, for formats in which each has one: else the first line of what was judged."""
-        return self.place(problem.places) or Place(self.path(entry.file) or Path(entry.file).name, 1)
+        return self.place(problem.places) or Place(self.path(entry.file) or Path(entry.file).name or entry.name, 1)
 
 
 def find_checkout(environment: Mapping[str, str], folder: Path) -> Checkout:

@@ -42,7 +42,7 @@ REGRESSED = Kind(
 )
 BUDGET = Kind("budget", "over budget", ERROR, 3, "gpuprof-budget", "A number of a kernel or launch is over its budget.")
 REQUIREMENT = Kind(
-    "requirement", "broken", ERROR, 3, "gpuprof-requirement",
+    "requirement", "requirement broken", ERROR, 3, "gpuprof-requirement",
     "More was found than a requirement allows.",
 )  # fmt: skip
 RATCHET = Kind(
@@ -57,7 +57,7 @@ MISSING = Kind(
     "missing", "missing", ERROR, 4, "gpuprof-missing", "A launch of the baseline is not in the profile."
 )  # fmt: skip
 FINDING = Kind(
-    "finding", "findings", WARNING, 0, "gpuprof-finding", "A checker or another trace generator found something."
+    "finding", "finding", WARNING, 0, "gpuprof-finding", "A checker or another trace generator found something."
 )
 RESHAPED = Kind(
     "reshaped", "reshaped", WARNING, 0, "gpuprof-reshaped",
@@ -125,6 +125,11 @@ class Problem:
     @property
     def of(self) -> Kind:
         return KINDS[self.kind]
+
+    @property
+    def heading(self) -> str:
+        """ "saxpy<<<64, 256>>> regressed"; of a whole entry the status."""
+        return f"{self.title} {self.of.status}" if self.title else self.of.status
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,9 @@ SOURCE = [
 ]
 
 
+BLUR = (make("LDG.32", dst=1, a=0), make("STG.32", a=0, b=1), make("EXIT"))
+
+
 def write_blur(
     path: Path,
     cycles=(200,),
@@ -55,13 +58,13 @@ def write_blur(
     The middle one is code that was inlined from a header: it is charged to the kernel's line that has the call.
     """
     chip, launch_changes = changes.pop("chip", CHIP), changes.pop("launch", {})
-    compiler = changes.pop("compiler", "clang 22")
+    compiler, code = changes.pop("compiler", "clang 22"), changes.pop("code", BLUR)
     path_of_source = changes.pop("path_of_source", "blur.cu")
     places = [Location(path_of_source, first_line + offset, 1, "blur") for offset in (0, 2, 3)]
     places[1] = Location("math.h", 9, 1, "helper", places[1])
     program = Program(
         name="blur.cu",
-        code=encode([make("LDG.32", dst=1, a=0), make("STG.32", a=0, b=1), make("EXIT")]),
+        code=encode(code),
         functions=(Function("_Z4blurPf", "blur", 0, 3, is_kernel=True, registers=8),),
         variables=(),
         relocations=(),

@@ -338,6 +338,21 @@ def test_requirements_beside_a_baseline(traced):
     assert json.loads(out)["requirements"] == [{"require": "findings<=0", "value": 3, "met": False}]
 
 
+def test_annotations_of_findings(traced):
+    """A requirement that is broken points to the first finding that it counts."""
+    code, out, _ = gpuprof(traced, "check", "k.gprec", "--require", "findings<=2", "--format", "github")
+    assert code == 3
+    assert (
+        out
+        == """\
+::error file=k.cu,line=3,title=k%3A requirement broken::findings<=2: 3
+::warning file=k.cu,line=3,title=k%3A add<<<2%2C 48>>> finding::stores: block 0 stores 192 bytes (192 times)
+::warning file=k.cu,line=3,title=k%3A add<<<2%2C 48>>> finding::stores: block 1 stores 192 bytes (192 times)
+::warning file=k.cu,line=3,title=k%3A add<<<1%2C 32>>> finding::stores: block 0 stores 128 bytes (128 times)
+"""
+    )
+
+
 @pytest.mark.parametrize(
     "file, flags, code, message",
     [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import plural
 from gpuprof.check.checkout import Checkout
-from gpuprof.check.renderers.text import problem_lines
+from gpuprof.check.renderers.text import blamed_lines
 from gpuprof.check.verdict import SEVERITIES, CheckReport, EntryVerdict, Problem
 from gpuprof.isa.printing.printable import printable
 
@@ -45,10 +45,9 @@ def annotations(report: CheckReport, checkout: Checkout) -> Iterator[str]:
 
 def command(severity: str, entry: EntryVerdict, problem: Problem, checkout: Checkout) -> str:
     place = checkout.place(problem.places)
-    subject = f"{problem.title} " if problem.title else ""
     properties = {
         **({"file": place.path, "line": str(place.line)} if place else {}),
-        "title": printable(f"{entry.name}: {subject}{problem.kind}"),
+        "title": printable(f"{entry.name}: {problem.heading}"),
     }
     words = ",".join(f"{name}={escaped(value, PROPERTY_ESCAPES)}" for name, value in properties.items())
     return f"::{severity} {words}::{escaped(_message(problem), DATA_ESCAPES)}"
@@ -56,9 +55,8 @@ def command(severity: str, entry: EntryVerdict, problem: Problem, checkout: Chec
 
 def _message(problem: Problem) -> str:
     """The problem and its blamed lines, as many as have room."""
-    first, *lines = (printable(line).strip() for line in problem_lines(problem))
-    text = first[:MOST_CHARACTERS]
-    for line in lines:
+    text = printable(problem.message)[:MOST_CHARACTERS]
+    for line in map(printable, blamed_lines(problem)):
         if len(text) + 1 + len(line) > MOST_CHARACTERS:
             break
         text += f"\n{line}"

@@ -7,7 +7,6 @@ import json
 
 from gpuprof.check.checkout import Checkout
 from gpuprof.check.renderers.fingerprints import fingerprinted
-from gpuprof.check.renderers.text import problem_lines
 from gpuprof.check.verdict import ERROR, WARNING, CheckReport
 from gpuprof.isa.printing.printable import printable
 
@@ -20,7 +19,7 @@ def render(report: CheckReport, checkout: Checkout) -> str:
         place = checkout.place_or_file(problem, entry)
         issues.append(
             {
-                "description": printable(f"{entry.name}: {next(problem_lines(problem))}"),
+                "description": printable(f"{entry.name}: {problem.heading}: {problem.message}"),
                 "check_name": problem.of.rule,
                 "fingerprint": fingerprint,
                 "severity": SEVERITY[problem.of.severity],

@@ -5,7 +5,7 @@ could not be judged an error; the rest is output of its case.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from gpuprof.check.checkout import Checkout
@@ -45,7 +45,8 @@ def _suite(entry: EntryVerdict) -> ElementTree.Element:
 
 def _properties(entry: EntryVerdict) -> Iterator[tuple[str, str]]:
     yield "verdict", entry.status
-    yield "inputs", "unchanged" if entry.is_kept else "changed"
+    if entry.is_kept:
+        yield "inputs", "unchanged"
     if entry.cause:
         yield "cause", entry.cause
 
@@ -64,12 +65,22 @@ def _case(entry: EntryVerdict, name: str, problems: list[Problem]) -> ElementTre
         if problem.of.fails:
             tag = "error" if problem.kind in NOT_JUDGED else "failure"
             element = ElementTree.SubElement(case, tag, type=problem.of.rule, message=_text(problem.message))
-            element.text = _text("\n".join(map(printable, problem_lines(problem))))
+            element.text = _lines(problem_lines(problem))
     said = [line for problem in problems if not problem.of.fails for line in problem_lines(problem)]
     if said:
-        ElementTree.SubElement(case, "system-out").text = _text("\n".join(map(printable, said)))
+        ElementTree.SubElement(case, "system-out").text = _lines(said)
     return case
 
 
 def _text(text: str) -> str:
-    return _NO_CHARACTER.sub("\ufffd", printable(text, keep="\n"))
+    """The text of an attribute."""
+    return _characters(printable(text))
+
+
+def _lines(lines: Iterable[str]) -> str:
+    """The text of an element."""
+    return _characters("\n".join(map(printable, lines)))
+
+
+def _characters(text: str) -> str:
+    return _NO_CHARACTER.sub("\ufffd", text)

@@ -6,14 +6,15 @@ from urllib.parse import quote
 
 from gpuprof.base.wording import installed_version
 from gpuprof.check.checkout import Checkout
-from gpuprof.check.render import line_text
 from gpuprof.check.renderers import SARIF_SCHEMA
 from gpuprof.check.renderers.fingerprints import REPORTED, fingerprinted
-from gpuprof.check.renderers.text import problem_lines
+from gpuprof.check.renderers.text import blamed_line
 from gpuprof.check.verdict import KINDS, CheckReport, EntryVerdict, Place, Problem
 from gpuprof.isa.printing.printable import printable
 
 ROOT = "%SRCROOT%"  # SARIF 2.1.0, 3.14.14: the base that relative paths of a checkout have by convention
+# GitHub, "SARIF support for code scanning": a rule has both descriptions and a help.
+HELP = "docs/check.md of gpuprof says what is compared, and how a new baseline is written."
 FINGERPRINT = "gpuprof/v1"
 RULES = tuple(kind for kind in KINDS.values() if kind.severity in REPORTED)
 
@@ -27,6 +28,8 @@ def render(report: CheckReport, checkout: Checkout) -> str:
                 "id": kind.rule,
                 "name": kind.name,
                 "shortDescription": {"text": kind.text},
+                "fullDescription": {"text": kind.text},
+                "help": {"text": HELP},
                 "defaultConfiguration": {"level": kind.severity},
             }
             for kind in RULES
@@ -50,7 +53,7 @@ def _result(entry: EntryVerdict, problem: Problem, fingerprint: str, checkout: C
         "ruleId": problem.of.rule,
         "ruleIndex": RULES.index(problem.of),
         "level": problem.of.severity,
-        "message": _message(f"{entry.name}: {next(problem_lines(problem))}"),
+        "message": _message(f"{entry.name}: {problem.heading}: {problem.message}"),
         "locations": [_location(checkout.place_or_file(problem, entry))],
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {FINGERPRINT: fingerprint},
@@ -60,9 +63,7 @@ def _result(entry: EntryVerdict, problem: Problem, fingerprint: str, checkout: C
 def _lines(problem: Problem, checkout: Checkout) -> list[tuple[Place, str]]:
     """The blamed lines that are in the checkout, with their words."""
     found = ((checkout.place(line.places), line) for line in problem.lines)
-    return [
-        (place, line_text(line.place, line.text, line.old, line.new, line.metric)) for place, line in found if place
-    ]
+    return [(place, blamed_line(line)) for place, line in found if place]
 
 
 def _location(place: Place) -> dict[str, Any]:

@@ -6,13 +6,14 @@ from rich.text import Text
 
 from gpuprof.check.checkout import Checkout
 from gpuprof.check.render import line_text
-from gpuprof.check.verdict import ERROR, KINDS, NOTICE, WARNING, CheckReport, EntryVerdict, Problem
+from gpuprof.check.verdict import ERROR, KINDS, NOTICE, WARNING, BlamedLine, CheckReport, EntryVerdict, Problem
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import Look
 
 PLAIN = Look(width=None, colours="", blocks=False, plain=True)
 WORD_CELLS = 10  # of the word that a line begins with
+LINE_INDENT = 13  # cells before a blamed line
 OF_KIND = {"wrong results": "wrong", "requirement": "broken"}  # the other words are the kinds' names
 # A profile's requirements have lines of their own; findings are what `report` shows.
 NOT_OF_A_FILE = ("requirement", "finding")
@@ -55,19 +56,32 @@ def entry_lines(entry: EntryVerdict) -> Iterator[Text]:
     yield from (_line(f"  {line}") for line in entry.details)
     for problem in entry.worst_first():
         yield from (_line(f"  {line}") for line in problem_lines(problem))
-    if entry.update and any(problem.kind in BOOKED for problem in entry.problems):
-        yield _line(f"  if this is intended: {entry.update}")
+    kinds = {problem.kind for problem in entry.problems}
+    if entry.update and kinds & {*BETTER, *WORSE}:
+        yield _line(f"  {'if this is intended' if kinds & {*WORSE} else 'to book it'}: {entry.update}")
 
 
-BOOKED = ("regressed", "missing", "new", "improved", "ratchet", "reshaped")  # a new baseline ends them
+# A new baseline ends these.
+BETTER = ("improved", "ratchet", "new")
+WORSE = ("regressed", "missing", "reshaped")
 
 
 def problem_lines(problem: Problem) -> Iterator[str]:
     word = OF_KIND.get(problem.kind, problem.kind)
     subject = f"{problem.title}: " if problem.title else ""
-    yield f"{word:{WORD_CELLS}s} {subject}{problem.message}"
-    for line in problem.lines:
-        yield " " * 13 + line_text(line.place, line.text, line.old, line.new, line.metric)
+    gap = " " if len(word) <= WORD_CELLS else "  "
+    yield f"{word:{WORD_CELLS}s}{gap}{subject}{problem.message}"
+    for line in blamed_lines(problem):
+        yield f"{'':{LINE_INDENT}s}{line}"
+
+
+def blamed_lines(problem: Problem) -> Iterator[str]:
+    return map(blamed_line, problem.lines)
+
+
+def blamed_line(line: BlamedLine) -> str:
+    """ "blur.cu:8  900 -> 4900 warp-cycles (+4000)  x[1] = a;"."""
+    return line_text(line.place, line.text, line.old, line.new, line.metric)
 
 
 def _line(text: str) -> Text:
@@ -94,4 +108,4 @@ COLUMNS = (
     Column("inputs", lambda entry: Text("unchanged" if entry.is_kept else ""), drop=2, left=True),
     Column("worst problem", _what, drop=3, left=True),
 )
-assert set(OF_KIND) <= set(KINDS) and set(BOOKED) <= set(KINDS)
+assert set(OF_KIND) <= set(KINDS) and {*BETTER, *WORSE} <= set(KINDS)

@@ -85,13 +85,15 @@ def claim_outputs(outputs: Iterable[Output], inputs: Sequence[Path], force: bool
             claim(output.path, KINDS[output.format_], inputs, force)
 
 
-def write_outputs(report, outputs: Sequence[Output], has_text: bool = True) -> None:
-    """Writes a CheckReport. Without `has_text` there is no text on stdout: an error says it all."""
+def write_outputs(report, outputs: Sequence[Output], has_text: bool = True, folder: Path = Path()) -> None:
+    """Writes a CheckReport. Without `has_text` there is no text on stdout: an error says it all. `folder`: the one that
+    recorded paths are relative to.
+    """
     from gpuprof.base.files import replacing
     from gpuprof.check.checkout import find_checkout
     from gpuprof.check.renderers.rendering import rendered
 
-    checkout = find_checkout(os.environ, Path.cwd())
+    checkout = find_checkout(os.environ, folder)
     for output in outputs:
         if output.path != DASH:
             with replacing(output.path) as path:

@@ -65,7 +65,7 @@ def check_project(given: Given) -> None:
             _update(collected)
             return
         report = _report(given, project, how, collected)
-    write_outputs(report, outputs)
+    write_outputs(report, outputs, folder=project.folder)
     _judge(report)
 
 
