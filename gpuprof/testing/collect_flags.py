@@ -11,11 +11,12 @@ from gpuprof.errors import UsageError
 
 _SHORT = ("O", "l", "L", "D", "I")
 _LONG = (
-    "launch chip host period trigger mode seed phase partition stall counters fifo drain stream buffer poll filter draw "
-    "stage kernel-name launch-skip launch-count record cache repeat max-cycles max-instructions sample-blocks param "
-    "passes load-base trace no-accesses rules no-profile-from-start save-stream expect rtol atol error-exitcode limit "
-    "suppressions max-registers compiler std rdc host-compiler cccl"
-).split()
+    *("launch", "chip", "host", "period", "trigger", "mode", "seed", "phase", "partition", "stall", "counters", "fifo"),
+    *("drain", "stream", "buffer", "poll", "filter", "draw", "stage", "kernel-name", "launch-skip", "launch-count"),
+    *("record", "cache", "repeat", "max-cycles", "max-instructions", "sample-blocks", "param", "passes", "load-base"),
+    *("trace", "no-accesses", "rules", "no-profile-from-start", "save-stream", "expect", "rtol", "atol"),
+    *("error-exitcode", "limit", "suppressions", "max-registers", "compiler", "std", "rdc", "host-compiler", "cccl"),
+)
 FLAGS = {name.replace("-", "_"): f"--{name}" for name in _LONG} | {name: f"-{name}" for name in _SHORT}
 
 

@@ -1,10 +1,10 @@
 """Collects runs for a test, or for any other script: files in a child process, Python's kernels in this one.
 
-    from gpuprof.testing.collector import Collector
+from gpuprof.testing.collector import Collector
 
-    collector = Collector(Path("build"))
-    run = collector.collect("scan.cu", launch="scan<<<4, 256>>>(x: f32[1024]=random)", chip="h100")
-    assert run.kernel("scan").registers <= 32
+collector = Collector(Path("build"))
+run = collector.collect("scan.cu", launch="scan<<<4, 256>>>(x: f32[1024]=random)", chip="h100")
+assert run.kernel("scan").registers <= 32
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +103,9 @@ class Collector:
     ) -> Run:
         words = flag_words(self._all(flags))
         folder = self._folder_of(file)
-        collection = Collection(file, ("collect", file, *others, *words, *(["--", *arguments] if arguments else [])), folder)
+        collection = Collection(
+            file, ("collect", file, *others, *words, *(["--", *arguments] if arguments else [])), folder
+        )
         return run_collection(collection, self._place(Path(file).stem), exit_code=exit_code, saved=saved)
 
     def _keep(self, run: Run) -> Run:

@@ -46,9 +46,7 @@ def recorded(output: Path, flags: Mapping[str, Any], command: str, interop: Sequ
     `interop`: "triton", "numba", whose kernels launch on it. Raises UsageError for a flag or name that is none of
     these, NotComparable when nothing was launched.
     """
-    settings = Settings(
-        sampling=Sampling(PERIOD_CYCLES), observe=True, command=command, **dict(_fields(flags))
-    )
+    settings = Settings(sampling=Sampling(PERIOD_CYCLES), observe=True, command=command, **dict(_fields(flags)))
     enabled = [_interop(name) for name in interop]
     with RecordWriter(output, settings.record) as recorder:
         with collecting(replace(settings, recorder=recorder)), ExitStack() as stack:

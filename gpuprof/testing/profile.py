@@ -114,8 +114,7 @@ def read_profile(path: Path) -> Profile:
             for launch, kernel, grid, block in database.execute("SELECT launch, kernel, grid, block FROM launches")
         }
         launches = {
-            launch: LaunchOfRun(str(key), *extents[launch], values[launch])
-            for launch, key, _ in launch_keys(database)
+            launch: LaunchOfRun(str(key), *extents[launch], values[launch]) for launch, key, _ in launch_keys(database)
         }
         place_of = places(database)
         found = [
