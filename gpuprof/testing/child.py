@@ -13,8 +13,14 @@ from typing import NamedTuple
 from gpuprof.base.processes import ending_with_this, how_ended
 from gpuprof.errors import GpuprofError, NotComparable, Regression, UsageError
 
-# -P: the folder of the test may hold another gpuprof, such as a checkout of an older one.
-PROGRAM = (sys.executable, "-P", "-m", "gpuprof")
+# This very gpuprof. -P: the folder of the test may hold another one, such as a checkout of an older one.
+PARENT = str(Path(__file__).parents[2])
+PROGRAM = (
+    sys.executable,
+    "-P",
+    "-c",
+    f"import sys; sys.path.append({PARENT!r}); from gpuprof.__main__ import main; main()",
+)
 OF_CODE = {error.exit_code: error for error in (UsageError, Regression, NotComparable)}
 END_SECONDS = 10  # until a child that was interrupted is killed
 FIRST_RUN = "gpuprof: first run on this machine"  # what only the very first run says

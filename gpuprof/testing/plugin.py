@@ -58,9 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if revision := config.getoption("gpuprof_against"):
         from gpuprof.testing.session import worktree_for
 
-        worktree = worktree_for(config, revision)
-        config.add_cleanup(worktree.remove)
-        state.against = worktree.values()
+        state.against = worktree_for(config, revision)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -5,7 +5,6 @@ NAME.gpudb ─ read_profile ─> Profile: launches with their metrics, findings
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from gpuprof.base.compared_results import ADVICE
@@ -21,13 +20,14 @@ from gpuprof.isa.printing.printable import printable
 LARGEST = ("registers", "shared_nbytes", "local_nbytes")
 
 
-class _Metrics:
-    """Gives each metric of `gpuprof list metrics` as an attribute, too."""
+@dataclass(frozen=True)
+class Measured:
+    """`metrics`: by name of `gpuprof list metrics`, exact. Each is an attribute, too: `cycles`, `registers`."""
 
     metrics: Mapping[str, int]
 
     def __getattr__(self, name: str) -> int:
-        if name.startswith("_") or name == "metrics":
+        if name.startswith("_") or name == "metrics":  # what copies and debuggers ask of an object that is not whole
             raise AttributeError(name)
         if name in self.metrics:
             return self.metrics[name]
@@ -38,28 +38,23 @@ class _Metrics:
 
 
 @dataclass(frozen=True)
-class LaunchOfRun(_Metrics):
-    """A launch. `title`: "scan<<<64, 256>>>", and which of those of this shape; `metrics`: by name, exact."""
+class LaunchOfRun(Measured):
+    """A launch. `title`: "scan<<<64, 256>>>", and which of those of this shape."""
 
     title: str
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    metrics: Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class KernelOfRun(_Metrics):
-    """All launches of a kernel. `metrics`: their sums; of registers and bytes of memory per thread or block, the
+class KernelOfRun(Measured):
+    """All launches of a kernel. Metrics are their sums; of registers and bytes of memory per thread or block, the
     largest.
     """
 
     name: str
     launches: tuple[LaunchOfRun, ...]
-
-    @cached_property
-    def metrics(self) -> dict[str, int]:  # type: ignore[override]
-        return sums(self.launches)
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Profile:
             names = list(dict.fromkeys(launch.kernel for launch in self.launches))
             near = suggestion(name, names) or f"the run has {', '.join(names)}"
             raise UsageError(f"{name!r} was not launched; {near}")
-        return KernelOfRun(name, launches)
+        return KernelOfRun(sums(launches), name, launches)
 
 
 def sums(launches: Iterable[LaunchOfRun]) -> dict[str, int]:
@@ -114,7 +109,7 @@ def read_profile(path: Path) -> Profile:
             for launch, kernel, grid, block in database.execute("SELECT launch, kernel, grid, block FROM launches")
         }
         launches = {
-            launch: LaunchOfRun(str(key), *extents[launch], values[launch]) for launch, key, _ in launch_keys(database)
+            launch: LaunchOfRun(values[launch], str(key), *extents[launch]) for launch, key, *_ in launch_keys(database)
         }
         place_of = places(database)
         found = [

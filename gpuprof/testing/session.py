@@ -30,14 +30,18 @@ PLUGIN = str(Path(__file__).with_name("plugin.py"))
 HEAD = ("test", "kernel", "cycles", "before", "change", "verdict")
 
 
-def worktree_for(config: pytest.Config, revision: str) -> Worktree:
-    """Raises pytest's UsageError, which ends the session, where there can be none."""
+def worktree_for(config: pytest.Config, revision: str) -> dict[str, str]:
+    """The values of a worktree, which is removed when the session ends. Raises pytest's UsageError, which ends the
+    session, where there can be none.
+    """
     if config.getoption("gpuprof_update"):
         raise pytest.UsageError("--gpuprof-against writes no baselines; leave out --gpuprof-update")
+    stack = contextlib.ExitStack()
+    config.add_cleanup(stack.close)
     try:
-        return Worktree(config.rootpath, revision)
+        return Worktree.made(config.rootpath, revision, stack).values
     except GpuprofError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(f"--gpuprof-against: {error}") from None
 
 
 def expected_of(item: pytest.Item) -> Expected:
@@ -121,7 +125,7 @@ class Test:
     def old(self) -> Old | None:
         """What the runs are compared with."""
         if against := self.config.stash[STATE].against:
-            return Worktree.of_values(against).old(self.collector)
+            return Worktree(**against).old(self.collector)
         if self.baseline:
             path = self.config.rootpath / self.baseline
             return baseline_of(path, self.baseline, self.command("--gpuprof-update"))
@@ -142,10 +146,8 @@ class Test:
             report.sections.append((NAME, "\n".join(self.about())))
         if self.judgement:
             text = self.judgement.baseline if report.passed else ""
-            report.gpuprof = {
-                "rows": [list(row) for row in self.judgement.rows],
-                "baselines": {self.baseline: text} if text else {},
-            }
+            rows = [list(row) for row in self.judgement.rows]
+            setattr(report, NAME, {"rows": rows, "baselines": {self.baseline: text} if text else {}})
 
     def about(self) -> Iterator[str]:
         """The comparison of a test that failed by itself; its costliest lines where there is none."""
