@@ -8,7 +8,7 @@ from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
 from gpuprof.cli.options.command_options import options
-from gpuprof.cli.options.option import OUTPUT, Given, Option
+from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, recording
 from gpuprof.cli.options.recorded_line import recorded_line, sampler_values, unusual_registers
 from gpuprof.cli.options.results import (
@@ -41,12 +41,19 @@ OUT = Option(
     group=OUTPUT,
     usual="FILE's name with .gprec, in this folder",
 )
+QUIET = Option(
+    "-q --quiet",
+    "quiet",
+    "Print only what the program and its kernels print, and what is wrong.",
+    form=SWITCH,
+    group=OUTPUT,
+)
 
 
 @click.command("collect", cls=WithArguments, short_help="Run kernels on the emulated GPU and record a profile.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("others", nargs=-1)
-@options("collect", OUT)
+@options("collect", OUT, QUIET)
 @click.pass_obj
 def command(display: Display, file: Path, others: tuple[str, ...], given: Given):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
@@ -71,7 +78,7 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
         claim(output, recording, [*inputs, *filter(None, (given.rules, given.suppressions))], given.force)
         claim_saves(wanted, output, inputs, given.force)
 
-        from gpuprof.cli.progress.terminal import Terminal
+        from gpuprof.cli.progress.terminal import OnlyOutput, Terminal
         from gpuprof.run.multipass import record
         from gpuprof.run.run_settings import Settings
     from gpuprof.timing.sampling.configuration import Sampling
@@ -82,7 +89,7 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
     sampler = sampler_values(given, unusual_registers(sampling))
     line = recorded_line(given, file, sampler, getattr(target, "arguments", ()))
     findings, passes, ends = findings_of(given), given.passes or 1, []
-    with Terminal(display) as terminal:
+    with (OnlyOutput if given.quiet else Terminal)(display) as terminal:
         base = Settings(sampling=sampling, observe=True, observer=terminal, command=line, findings=findings)
         settings = settings_of(given, base)
         with errors_said(terminal, settings):

@@ -9,6 +9,8 @@ numba-cuda types and compiles the kernels. What scripts ask of `numba.cuda` itse
 synchronize, stream, event, ...) is answered by the emulated GPU.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gpuprof.device.api import Device
@@ -20,6 +22,7 @@ class _Enabled:
     """The parts of numba.cuda that were replaced, and their replacements; empty while it is as it was."""
 
     replaced: tuple[tuple[Any, str, Any], ...] = ()  # (object, attribute, what it was)
+    device: Device | None = None
 
 
 def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
@@ -38,6 +41,7 @@ def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
     for owner, name, value in new:
         _Enabled.replaced += ((owner, name, getattr(owner, name)),)
         setattr(owner, name, value)
+    _Enabled.device = gpu
     return gpu
 
 
@@ -45,7 +49,22 @@ def disable() -> None:
     """Leaves numba.cuda as it was before `enable`. Kernels compiled in between stay on the emulated GPU."""
     for owner, name, old in reversed(_Enabled.replaced):
         setattr(owner, name, old)
-    _Enabled.replaced = ()
+    _Enabled.replaced, _Enabled.device = (), None
+
+
+@contextmanager
+def enabled(device: Device) -> Iterator[Device]:
+    """Launches numba.cuda's kernels on `device` while the block runs, and afterwards where they were launched before.
+
+    Raises what `enable` raises.
+    """
+    before = _Enabled.device
+    try:
+        yield enable(device=device)
+    finally:
+        disable()
+        if before is not None:
+            enable(device=before)
 
 
 def _check_installed() -> None:

@@ -77,9 +77,11 @@ class EmulatedKernel(dispatcher._Kernel):
     gpu: Device
 
     def __init__(self, py_func: Callable, argtypes: tuple, **options: Any):
+        self._signature, self._options = (py_func, argtypes), dict(options)
         debug = options.pop("debug", False)
         super().__init__(py_func, argtypes, **options | {"debug": debug, "lineinfo": not debug, "lto": False})
         self._loaded: LoadedModule | None = None
+        self._twin: EmulatedKernel | None = None  # of another GPU
 
     def maybe_link_nrt(self, link: list, target_context: Any, asm: str) -> None:
         """Refuses what would need numba's memory manager on the GPU."""
@@ -117,6 +119,10 @@ class EmulatedKernel(dispatcher._Kernel):
         return occupancy(self.gpu.chip, self.function, n_threads, dynsmemsize).blocks_per_sm * self.gpu.chip.sms
 
     def launch(self, args: tuple, griddim: tuple, blockdim: tuple, stream: Any = 0, sharedmem: int = 0) -> None:
+        enabled = dispatcher._Kernel
+        if issubclass(enabled, EmulatedKernel) and enabled.gpu is not self.gpu:
+            self._twin_of(enabled).launch(args, griddim, blockdim, stream, sharedmem)
+            return
         if self._loaded is None:
             self.bind()
         config = LaunchConfig(tuple(griddim), tuple(blockdim), sharedmem, getattr(stream, "number", 0))
@@ -139,6 +145,12 @@ class EmulatedKernel(dispatcher._Kernel):
             given.copy_back()
         if self.debug:
             self._raise_error()
+
+    def _twin_of(self, enabled: "type[EmulatedKernel]") -> "EmulatedKernel":
+        """The same kernel, compiled for the GPU that is enabled now: numba's dispatcher has only the first."""
+        if self._twin is None or self._twin.gpu is not enabled.gpu:
+            self._twin = enabled(*self._signature, **self._options)
+        return self._twin
 
     def _raise_error(self) -> None:
         """Raises the exception of the kernel's first thread that has one, like numba."""

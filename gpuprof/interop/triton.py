@@ -10,6 +10,8 @@ simulated cycles: its launches are recorded in a task "autotune".
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gpuprof.device.api import Device
@@ -59,6 +61,21 @@ def disable() -> None:
     for owner, name, old in reversed(_Enabled.replaced):
         setattr(owner, name, old)
     _Enabled.driver, _Enabled.replaced = None, ()
+
+
+@contextmanager
+def enabled(device: Device) -> Iterator[Device]:
+    """Launches Triton's kernels on `device` while the block runs, and afterwards where they were launched before.
+
+    Raises what `enable` raises.
+    """
+    before = _Enabled.driver
+    try:
+        yield enable(device=device)
+    finally:
+        disable()
+        if before is not None:
+            enable(device=before.gpu)
 
 
 def tensor(array: Any) -> Tensor:

@@ -63,3 +63,9 @@ class WithoutLaunches(Terminal):
     """Output of `run`: that of the program and its kernels, and no lines on launches."""
 
     def finished(self, result) -> None: ...
+
+
+class OnlyOutput(WithoutLaunches):
+    """Output of the program and its kernels, and notices."""
+
+    def say(self, text: str) -> None: ...
