@@ -86,13 +86,16 @@ CHANGES = {
     "a chip's file": Change(f"{KERNEL}\nchip = 'mine.toml'", edited("mine.toml", "notes", "# a comment\nnotes")),
     "a script": Change("file = 'script.py'", edited("script.py", "import sys", "import sys  # a comment")),
     "a script's module": Change("file = 'script.py'", written("helper.py", "NAME = 'bc'\n")),
-    "a script's array": Change("file = 'script.py'", lambda folder: np.save(folder / "x.npy", np.zeros(32, np.float32))),
-    "a script's argument": Change("file = 'script.py'", edited("gpuprof.toml", "'script.py'", "'script.py'\narguments = 1")),
+    "a script's array": Change("file = 'script.py'",
+                               lambda folder: np.save(folder / "x.npy", np.zeros(32, np.float32))),
+    "a script's argument": Change("file = 'script.py'",
+                                  edited("gpuprof.toml", "'script.py'", "'script.py'\narguments = 1")),
     "a program's source": Change(PROGRAM_ENTRY, written("steps.cpp", "int steps() { return 2; }\n")),
     "a program's file": Change(PROGRAM_ENTRY, written("input.txt", "2\n")),
     "a file that was looked for": Change(PROGRAM_ENTRY, written("later.txt", "1\n")),
     "a variable": Change(PROGRAM_ENTRY, lambda folder: os.environ.update(MORE="1")),
-    "a host's file": Change(f"{PROGRAM_ENTRY}\nhost = 'my host.toml'", edited("my host.toml", "notes", "# mine\nnotes")),
+    "a host's file": Change(f"{PROGRAM_ENTRY}\nhost = 'my host.toml'",
+                            edited("my host.toml", "notes", "# mine\nnotes")),
     "a variable that compilers read": Change(KERNEL, lambda folder: os.environ.update(CPATH=str(folder))),
     "a new file of a pattern": Change(f"{KERNEL}\ninputs = 'data/*.bin'", written("data/b.bin", "")),
     "a file of a pattern": Change(f"{KERNEL}\ninputs = 'data/*.bin'", written("data/a.bin", "b")),
@@ -120,9 +123,12 @@ def is_kept(folder: Path) -> bool:
     return "unchanged" in out
 
 
-@pytest.mark.parametrize(
-    "change", [pytest.param(change, id=name, marks=[] if name in QUICK else [pytest.mark.long]) for name, change in CHANGES.items()]
-)  # fmt: skip
+CASES = [
+    pytest.param(change, id=name, marks=() if name in QUICK else pytest.mark.long) for name, change in CHANGES.items()
+]
+
+
+@pytest.mark.parametrize("change", CASES)
 def test_a_change_is_seen(folder, change):
     (folder / "gpuprof.toml").write_text(f"[[entry]]\n{change.entry}\n")
     code, out, error = gpuprof(folder, "check", "--update")

@@ -127,7 +127,8 @@ BAD = {
                     "[[entry]] 1: unknown key 'fail_on'; did you mean fail-on?"),
     "unknown key of a named one": ("[[entry]]\nname='a'\nfile='scan.cu'\nlaunches='x'",
                                    "entry 'a': unknown key 'launches'; did you mean launch or launch-skip?"),
-    "unknown key of the file": ("entries = []", "unknown key 'entries'; the keys are: baselines, include, defaults, entry"),
+    "unknown key of the file": ("entries = []",
+                                "unknown key 'entries'; the keys are: baselines, include, defaults, entry"),
     "unknown default": ("[defaults]\nname='x'\n[[entry]]\nfile='scan.cu'", "[defaults]: unknown key 'name'"),
     "a number for a text": ("[[entry]]\nfile=3", "[[entry]] 1: file: expected a text, not '3'"),
     "a text for a switch": ("[[entry]]\nfile='scan.cu'\nratchet='yes'",
@@ -173,9 +174,7 @@ def test_what_does_not_fit_is_named(tmp_path, text, message):
 
 
 def test_a_folder_without_a_project_says_how_to_get_one(tmp_path):
-    with pytest.raises(
-        UsageError, match="there is no gpuprof.toml, and no .tool.gpuprof. in pyproject.toml; `gpuprof init`"
-    ):
+    with pytest.raises(UsageError, match=r"there is no gpuprof.toml, and no \[tool.gpuprof\] in pyproject"):
         find_project(tmp_path)
 
 

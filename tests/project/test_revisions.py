@@ -82,7 +82,7 @@ def test_commits_between_are_the_oldest_first(repository):
     first, last = found.commit("HEAD~3"), found.commit("HEAD")
     expected = [git(repository, "rev-parse", f"HEAD~{n}") for n in (2, 1, 0)]
     assert found.commits_between(first, last) == expected
-    with pytest.raises(UsageError, match="does not come after .*; give the good revision first"):
+    with pytest.raises(UsageError, match=r"does not come after .*; give the good revision first"):
         found.commits_between(last, first)
 
 
@@ -120,8 +120,8 @@ def test_a_shallow_clone_that_cannot_be_fetched_says_what_to_type(repository, tm
     with pytest.raises(UsageError) as caught:
         Repository(clone).commit("HEAD~3")
     assert str(caught.value) == (
-        "HEAD~3: git knows no such revision in this shallow clone, and could not fetch it; type `git fetch --unshallow`, "
-        "or let CI clone all of it (fetch-depth: 0)"
+        "HEAD~3: git knows no such revision in this shallow clone, and could not fetch it; type `git fetch "
+        "--unshallow`, or let CI clone all of it (fetch-depth: 0)"
     )
 
 

@@ -115,9 +115,12 @@ def _update(collected: "Sequence[Collected]") -> None:
 
 def _judge(report: "CheckReport") -> None:
     """Raises the error of the worst entry."""
+    from gpuprof.base.wording import plural
+
     if report.exit_code:
         failed = [entry for entry in report.entries if entry.exit_code]
         worst = next(entry for entry in failed if entry.exit_code == report.exit_code)
         problem = worst.worst_first()[0]
         what = f"{problem.title}: {problem.message}" if problem.title else problem.message
-        raise ERRORS[report.exit_code](f"{len(failed)} of {len(report.entries)} entries fail: {worst.name}: {what}")
+        n_all = plural(len(report.entries), "entry", "entries")
+        raise ERRORS[report.exit_code](f"{len(failed)} of {n_all} failed: {worst.name}: {what}")
