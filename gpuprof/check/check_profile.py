@@ -42,8 +42,16 @@ def check_profile(
             findings = placed_findings(db)
         if old is None:
             return Checked(facts, None, outcomes, results, findings)
-        comparison = compare(read_baseline(old) if isinstance(old, Path) else old, facts, rules, strict_shape)
+        comparison = compare(_baseline(old) if isinstance(old, Path) else old, facts, rules, strict_shape)
     except (NotComparable, FileFormatError) as error:
         return Checked(facts, results=results, findings=findings, error=error)
     details = tuple(diff_table(comparison)) if with_diff else ()
     return Checked(facts, comparison, outcomes, results, findings, details=details)
+
+
+def _baseline(file: Path) -> Facts:
+    """Raises NotComparable also for a baseline that is damaged: somebody may have edited it."""
+    try:
+        return read_baseline(file)
+    except FileFormatError as error:
+        raise NotComparable(str(error)) from None

@@ -3,6 +3,7 @@
 Project ─ collect_entries ─> databases ─ judged, against a baseline or another revision's ─> EntryVerdicts
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -37,7 +38,9 @@ class Old:
 
     @property
     def source(self) -> Facts | Path | None:
-        return self.facts or (self.file if self.file and self.file.is_file() else None)
+        if self.facts is not None or self.file is None or not self.file.is_file():
+            return self.facts
+        return Path(os.path.relpath(self.file))
 
 
 def chosen(entries: Sequence[Entry], patterns: Sequence[str]) -> list[Entry]:

@@ -106,10 +106,10 @@ def test_a_cause_is_in_the_json(folder):
     assert json.loads(check(folder, "--format", "json")[1])["cause"] == "compiler"
 
 
-def test_a_damaged_baseline_has_failed(folder):
+def test_a_damaged_baseline_is_not_comparable(folder):
     (folder / "blur.toml").write_text("# gpuprof baseline\nx\n")
     code, out, error = check(folder, "--format", "json")
-    assert (code, json.loads(out)["verdict"]) == (1, "failed")
+    assert (code, json.loads(out)["verdict"]) == (4, "not comparable")
     assert error == f"gpuprof: {json.loads(out)['message']}\n"
 
 

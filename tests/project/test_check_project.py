@@ -45,7 +45,7 @@ def project(tmp_path) -> Path:
 def status(folder: Path, *words: str) -> tuple[int, dict[str, str], str]:
     """The exit code, each entry's status, and stderr."""
     code, out, error = gpuprof(folder, "check", "--format", "json", *words)
-    return code, {entry["name"]: entry["status"] for entry in json.loads(out)["entries"]}, error
+    return code, {entry["name"]: entry["verdict"] for entry in json.loads(out)["entries"]}, error
 
 
 def test_each_entry_has_a_verdict_and_the_worst_is_the_exit_code(project):
@@ -134,16 +134,21 @@ def test_a_state_that_does_not_build_is_not_comparable(project):
 
 
 BAD = {
-    "a baseline edited by hand": ({"gpuprof-baselines/scale.toml": "format = 6\ntool = 3\n"}, (), 1, "scale.toml"),
-    "an older baseline": ({"gpuprof-baselines/scale.toml": "format = 1\n"}, (), 4, "scale.toml: has format 1"),
+    "a baseline edited by hand": ({"gpuprof-baselines/scale.toml": "format = 6\ntool = 3\n"}, (), 4,
+                                  "scale: gpuprof-baselines/scale.toml: damaged baseline: "),
+    "an older baseline": ({"gpuprof-baselines/scale.toml": "format = 1\ntool = \"0.0.1\"\nmodel = \"1.0\"\n"}, (), 4,
+                          "scale.toml: has format 1, and was made by gpuprof 0.0.1, model 1.0; "),
     "no git": ({}, ("--against", "HEAD"), 2, "is in no git repository"),
-    "options of a file": ({}, ("--fail-on", "cycles=1%"), 2, "--fail-on is for one FILE; a project has the key fail-on"),
-    "options of a project": ({}, ("x.gprec", "--jobs", "2"), 2, "--jobs is for projects: leave it out, or leave out FILE"),
+    "options of a file": ({}, ("--fail-on", "cycles=1%"), 2,
+                          "--fail-on is for one FILE; a project has the key fail-on"),
+    "options of a project": ({}, ("x.gprec", "--jobs", "2"), 2,
+                             "--jobs is for projects: leave it out, or leave out FILE"),
     "no entry": ({}, ("--entry", "x*"), 2, "--entry 'x*': no entry has such a name; there are: scale, transpose"),
     "update against": ({}, ("--update", "--against", "HEAD"), 2, "--update writes baselines without comparing"),
     "no such project": ({}, ("--project", "none.toml"), 2, "none.toml: there is no such file"),
     "a launch of no kernel": ({"scale.cu": SCALE.replace("scale<<<", "scala<<<")}, (), 2, "entry 'scale': "),
-    "headers in a circle": ({"scale.cu": '#include "scale.cu"\n' + SCALE}, ("--entry", "scale"), 1, "scale.cu does not compile"),
+    "headers in a circle": ({"scale.cu": '#include "scale.cu"\n' + SCALE}, ("--entry", "scale"), 1,
+                            "scale.cu does not compile"),
 }  # fmt: skip
 
 
