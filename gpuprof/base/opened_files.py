@@ -1,10 +1,10 @@
-"""Which files a run opened: `gpuprof check` runs an entry again only when one of them has changed.
+"""Logs the files that a run opens: `gpuprof check` runs an entry again only when one of them has changed.
 
     $GPUPROF_OPENED_FILES = a log ─ this process, and the runtime library in a program's ─> lines of it
     log ─ read_log ─> Opened
 
 Python reports every file that it opens to its audit hooks (PEP 578): sources, headers that a compiler found, modules of
-a script, arrays. The runtime library stands before the C library's functions that open files (runtime/opened.cpp).
+a script, arrays. The runtime library has the C library's functions that open files (runtime/opened.cpp).
 Files that a process opens by other means are not seen: a child of a script or of a program, or an extension module in
 C.
 """
@@ -24,7 +24,7 @@ _LISTINGS = ("os.listdir", "os.scandir")
 
 class Opened(NamedTuple):
     """Absolute paths. `read`: files that were opened to be read, also in vain; without those that the run itself wrote
-    before. `listed`: folders whose entries were asked for."""
+    before. `listed`: folders whose entries were listed."""
 
     read: frozenset[str]
     listed: frozenset[str]

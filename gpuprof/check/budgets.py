@@ -24,7 +24,7 @@ FINDINGS = "findings"
 
 
 class Measured(NamedTuple):
-    """What budgets are measured in of one launch. `values`: its metrics; `numbers`: rows of launch_metrics that are
+    """The numbers of a launch that budgets limit. `values`: its metrics; `numbers`: rows of launch_metrics that are
     numbers; `chip`: the chip's numbers.
     """
 
@@ -119,7 +119,7 @@ class Budget(NamedTuple):
 
 
 class BudgetOutcome(NamedTuple):
-    """What a launch has of what a budget limits. `place`: the line that has the most of it, "path:line"; "" where no
+    """The value that a budget limits, of a launch. `place`: the line that has the most of it, "path:line"; "" where no
     line does.
     """
 
@@ -134,7 +134,7 @@ class BudgetOutcome(NamedTuple):
 
     @property
     def value_text(self) -> str:
-        """As "96 registers" or "25 %"."""
+        """The value with its unit: "96 registers", "25 %"."""
         unit = QUANTITIES[self.budget.name].unit if self.budget.name in QUANTITIES else "findings"
         return f"{self.value:,.10g} {unit}" if unit != "%" else f"{self.value:.1f} %"
 

@@ -50,7 +50,7 @@ def check_profile(
 
 
 def _baseline(file: Path) -> Facts:
-    """Raises NotComparable also for a baseline that is damaged: somebody may have edited it."""
+    """Raises NotComparable also for a baseline that is damaged, such as by hand."""
     try:
         return read_baseline(file)
     except FileFormatError as error:

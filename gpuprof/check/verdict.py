@@ -159,7 +159,7 @@ class EntryVerdict:
     closing: str = ""
     requirements: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
-    is_kept: bool = False  # nothing it is made of changed, so that the verdict is that of an earlier run
+    is_cached: bool = False  # nothing it is made of changed, so that the verdict is that of an earlier run
     json: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -212,9 +212,9 @@ class CheckReport:
             for status in dict.fromkeys([*(kind.status for kind in KINDS.values()), PASSED])
             if counts[status]
         )
-        n_kept = sum(entry.is_kept for entry in self.entries)
-        kept = f" ({n_kept:,} not run again: nothing changed)" if n_kept else ""
-        return f"{plural(len(self.entries), 'entry', 'entries')}: {words or 'nothing to check'}{kept}"
+        n_cached = sum(entry.is_cached for entry in self.entries)
+        unchanged = f" ({n_cached:,} not run again: nothing changed)" if n_cached else ""
+        return f"{plural(len(self.entries), 'entry', 'entries')}: {words or 'nothing to check'}{unchanged}"
 
 
 def worst_code(codes: Iterable[int]) -> int:

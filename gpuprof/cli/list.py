@@ -223,7 +223,7 @@ def project_schema() -> dict:
 
 
 def budgets() -> Table:
-    """What a project's budgets can limit."""
+    """The quantities that a project's budgets can limit."""
     from gpuprof.check.budgets import OF_FINDINGS, QUANTITIES
 
     return ("name", "unit", "text"), [

@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 def metric_value(facts: Facts, metric: str, is_wanted: Callable[[LaunchKey], bool]) -> int:
-    """Of the launches that are wanted, together. Raises NotComparable where there are none, or none has it."""
+    """The metric of all launches that are wanted. Raises NotComparable where there are none, or none has it."""
     wanted = [launch.metrics for key, launch in facts.launches.items() if is_wanted(key)]
     values = [metrics[metric] for metrics in wanted if metric in metrics]
     if not wanted:

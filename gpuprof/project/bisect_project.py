@@ -25,7 +25,7 @@ JSON_VERSION = 1
 
 
 class Wanted(NamedTuple):
-    """Which launches count. `entries`: patterns of entries' names; none: all. `jobs`: entries collected at a time."""
+    """The launches that count. `entries`: patterns of entries' names; none: all. `jobs`: entries collected at once."""
 
     kernel: re.Pattern[str]
     entries: Sequence[str]
@@ -60,7 +60,7 @@ class _Measuring:
     facts: dict[str, dict[str, Facts]] = field(default_factory=dict)
 
     def step(self, commit: str) -> Step:
-        """What cannot be measured says why: the project file, the entries and their kernels are of another time."""
+        """The metric at a commit. Its project file, entries and kernels may be others, so that it has none."""
         try:
             with at_revision(self.project, self.repository, commit, self.how) as collected:
                 self.facts[commit] = {each.entry.name: facts_of(each) for each in collected}
@@ -153,7 +153,7 @@ def lines_of(bisected: Bisected) -> Iterator[str]:
 
 
 def object_of(bisected: Bisected) -> dict[str, Any]:
-    """As one JSON object with a version."""
+    """One JSON object with a version."""
     found = bisected.found
     return {
         "version": JSON_VERSION,

@@ -1,4 +1,4 @@
-"""The check of a project: its entries collected, or kept, and judged.
+"""The check of a project: its entries collected, or found in the cache, and judged.
 
 Project ─ collect_entries ─> databases ─ judged, against a baseline or another revision's ─> EntryVerdicts
 """
@@ -27,8 +27,8 @@ NO_ERRORS = "findings<=0"  # what an entry with checkers requires
 
 @dataclass(frozen=True)
 class Old:
-    """What an entry is compared with: the facts at another `revision`, None where it is not there or `failure` says why
-    it could not be run; or `file`, a baseline that may not be there.
+    """The other side of a comparison: the facts at another `revision`, None where the entry is not there or `failure`
+    says why it could not be run; or `file`, a baseline that may not be there.
     """
 
     facts: Facts | None = None
@@ -81,7 +81,7 @@ def _judged(collected: Collected, old: Old) -> EntryVerdict:
     verdict = entry_of(entry.name, entry.file, checked, update, more)
     if entry.ratchet:
         verdict = replace(verdict, problems=tuple(map(_ratcheted, verdict.problems)))
-    return replace(verdict, is_kept=collected.is_kept)
+    return replace(verdict, is_cached=collected.is_cached)
 
 
 def required_of(entry: Entry) -> list[str]:

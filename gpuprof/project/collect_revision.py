@@ -10,10 +10,10 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.project.collect_entries import collect_entries
 from gpuprof.project.entry import Entry
 from gpuprof.project.entry_run import Collected
-from gpuprof.project.kept import Kept
 from gpuprof.project.keys import Key
 from gpuprof.project.project_file import Project, read_project
 from gpuprof.project.revisions import Repository
+from gpuprof.project.run_cache import RunCache
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def at_revision(project: Project, repository: Repository, commit: str, how: How)
     with repository.worktree(commit) as folder, temporary_folder() as scratch:
         there = folder / project.file.name
         entries = read_project(there, how.run_keys).entries if _has_project(there) else _moved(project, folder)
-        yield collect_entries(how.choose(entries), how.run_keys, Kept(), scratch, how.jobs, how.is_fresh)
+        yield collect_entries(how.choose(entries), how.run_keys, RunCache(), scratch, how.jobs, how.is_fresh)
 
 
 def _has_project(file: Path) -> bool:

@@ -18,7 +18,7 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.project.entry import Entry
 from gpuprof.project.inputs import changed_since, inputs_of
-from gpuprof.project.kept import Kept
+from gpuprof.project.run_cache import RunCache
 
 WITHOUT_SAMPLES = ("--period", "0")  # verdicts are about exact numbers
 MOST_LINES = 20  # of what a run that failed has printed
@@ -29,7 +29,7 @@ OUTPUT_NBYTES = 64 << 10  # of the end of it that is read
 
 class Collected(NamedTuple):
     """The run of an entry. `database`: None where it failed, and `failure` says how; `details`: what was
-    printed before, such as a compiler's errors. `is_kept`: it is that of an
+    printed before, such as a compiler's errors. `is_cached`: it is that of an
     earlier run; else `changed` is an input that is another than then, "" where there was no such run.
     """
 
@@ -37,7 +37,7 @@ class Collected(NamedTuple):
     database: Path | None
     failure: str = ""
     details: tuple[str, ...] = ()
-    is_kept: bool = False
+    is_cached: bool = False
     changed: str = ""
 
 
@@ -71,10 +71,10 @@ class Children:
 
 
 def collect(
-    entry: Entry, command: Sequence[str], kept: Kept, scratch: Path, children: Children, changed: str = ""
+    entry: Entry, command: Sequence[str], cache: RunCache, scratch: Path, children: Children, changed: str = ""
 ) -> Collected:
-    """`scratch`: a folder for what is not kept. Raises UsageError where the entry cannot be run as it stands, Stopped
-    where `children` were stopped.
+    """`scratch`: a folder for what the cache does not take. Raises UsageError for an entry that is no command of
+    `gpuprof collect`, Stopped where `children` were stopped.
     """
     with temporary_folder(str(scratch)) as folder:
         log, recording, temporary = folder / "opened", folder / "run.gprec", folder / "tmp"
@@ -94,10 +94,10 @@ def collect(
         if code and not _has_wrong_results(database):
             return _failed(entry, code, output, changed)
         opened = read_log(log)
-        outside = [scratch, *roots(), *([kept.folder] if kept.folder else [])]
-        inputs = inputs_of(entry, command, opened, kept.digests, outside)
+        outside = [scratch, *roots(), *([cache.folder] if cache.folder else [])]
+        inputs = inputs_of(entry, command, opened, cache.digests, outside)
         if not changed_since(inputs, entry.folder, start_ns):
-            database = kept.keep(entry, list(command), inputs, database)
+            database = cache.store(entry, list(command), inputs, database)
     return Collected(entry, database, changed=changed)
 
 

@@ -50,7 +50,7 @@ def found_sources(folder: Path) -> list[Found]:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """What git does not ignore; without git, all but hidden files and folders that are no sources."""
+    """The files that git does not ignore; without git, all but hidden ones and folders that are no sources."""
     words = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         listed = subprocess.run(words, capture_output=True, check=True)

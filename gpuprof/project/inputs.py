@@ -1,4 +1,4 @@
-"""What the run of an entry depends on, by content: an entry whose inputs are as before is not run again.
+"""The inputs of an entry's run, by content: an entry whose inputs are as before is not run again.
 
 log of opened files, command, variables, gpuprof's own files ─ inputs_of ─> Inputs ─> JSON
 Inputs of an earlier run ─ difference ─> the first of them that is another now, or ""
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import gpuprof
 from gpuprof.base.compiler_variables import VARIABLES
-from gpuprof.base.file_digests import ABSENT, FileDigests, digest_of
 from gpuprof.base.opened_files import Opened
 from gpuprof.base.wording import installed_version
 from gpuprof.project.entry import Entry
+from gpuprof.project.file_digests import ABSENT, FileDigests, digest_of
 
 PACKAGE = Path(gpuprof.__file__).parent
 OF_PACKAGE = (".py", ".toml", ".csv", ".json", ".h", ".hpp", ".cuh", ".cpp")

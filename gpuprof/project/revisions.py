@@ -28,7 +28,7 @@ class Repository:
         self.top = Path(self.git("rev-parse", "--show-toplevel", why=f"{folder}: is in no git repository"))
 
     def git(self, *words: str, why: str = "", folder: Path | None = None) -> str:
-        """What git prints, without the last newline. Raises UsageError, with `why` and git's own last line."""
+        """The text that git prints, without the last newline. Raises UsageError, with `why` and git's own last line."""
         command = ["git", "-C", str(folder or self.folder), *WITHOUT_HOOKS, *words]
         try:
             ended = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=_environment())
@@ -64,7 +64,7 @@ class Repository:
             return ""
 
     def _fetched(self, revision: str) -> str:
-        """The commit, after a fetch of the name in the revision, and of as many before it as are asked for."""
+        """The commit, after a fetch of the name in the revision, and of as many before it as it counts back."""
         match = _BEFORE.fullmatch(revision)
         if not match or revision.startswith("-"):
             return ""
@@ -95,7 +95,7 @@ class Repository:
         return self._resolved(f"{commit}^1")
 
     def subject(self, commit: str) -> str:
-        """As "3f2a91c0d4 Pad the tile (2026-11-28, A. Author)"."""
+        """The commit in words: "3f2a91c0d4 Pad the tile (2026-11-28, A. Author)"."""
         text = self.git("log", "-1", "--format=%s (%as, %an)", commit)
         return f"{commit[:SHORT]} {text}"
 

@@ -103,7 +103,7 @@ ENTRIES = (
     EntryVerdict("gone", "gone.cu", (Problem("failed", "", "gone.cu: there is no such file"),)),
     EntryVerdict("retired", "", (Problem("removed", "", "the entry is not in the project any more"),)),
     EntryVerdict(
-        "clean", "clean.cu", (), (LaunchNumbers("add<<<1, 32>>>", "same", {"cycles": 40}),), 1, is_kept=True,
+        "clean", "clean.cu", (), (LaunchNumbers("add<<<1, 32>>>", "same", {"cycles": 40}),), 1, is_cached=True,
         json={"version": 1, "verdict": "same"},
     ),
 )  # fmt: skip

@@ -105,7 +105,7 @@ QUICK = ("a source", "a header", "a flag")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr("gpuprof.project.kept.folder", lambda: tmp_path / "kept")
+    monkeypatch.setattr("gpuprof.project.run_cache.folder", lambda: tmp_path / "kept")
     monkeypatch.setenv("MORE", "0")
     monkeypatch.setenv("CPATH", "")
     (tmp_path / "kept").mkdir()
@@ -117,7 +117,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     return project
 
 
-def is_kept(folder: Path) -> bool:
+def is_cached(folder: Path) -> bool:
     code, out, error = gpuprof(folder, "check")
     assert (code, error) in ((0, ""), (3, error), (4, error)), (out, error)
     return "unchanged" in out
@@ -133,31 +133,31 @@ def test_a_change_is_seen(folder, change):
     (folder / "gpuprof.toml").write_text(f"[[entry]]\n{change.entry}\n")
     code, out, error = gpuprof(folder, "check", "--update")
     assert (code, error) == (0, ""), (out, error)
-    assert is_kept(folder)
+    assert is_cached(folder)
     (folder / "not an input.txt").write_text("x")
-    assert is_kept(folder)
+    assert is_cached(folder)
     change.change(folder)
-    assert not is_kept(folder)
-    assert is_kept(folder)
+    assert not is_cached(folder)
+    assert is_cached(folder)
 
 
 def test_another_gpuprof_is_seen(folder, monkeypatch):
     (folder / "gpuprof.toml").write_text(f"[[entry]]\n{KERNEL}\n")
     gpuprof(folder, "check", "--update")
-    assert is_kept(folder)
+    assert is_cached(folder)
     monkeypatch.setattr("gpuprof.project.inputs.installed_version", lambda: "0.0.1")
-    assert not is_kept(folder)
+    assert not is_cached(folder)
 
 
 def test_going_back_runs_nothing_and_another_checkout_neither(folder, tmp_path):
     (folder / "gpuprof.toml").write_text(f"[[entry]]\n{KERNEL}\n")
     gpuprof(folder, "check", "--update")
     written("factor.h", "#define FACTOR 3\n")(folder)
-    assert not is_kept(folder)
+    assert not is_cached(folder)
     written("factor.h", "#define FACTOR 2\n")(folder)
-    assert is_kept(folder)
+    assert is_cached(folder)
     shutil.copytree(folder, tmp_path / "another checkout")
-    assert is_kept(tmp_path / "another checkout")
+    assert is_cached(tmp_path / "another checkout")
 
 
 @pytest.mark.long
@@ -166,8 +166,8 @@ def test_what_changes_during_the_run_is_not_kept(folder):
     (folder / "script.py").write_text(SCRIPT + "open('helper.py', 'a').write('# more\\n')\n")
     (folder / "gpuprof.toml").write_text("[[entry]]\nfile = 'script.py'\n")
     gpuprof(folder, "check", "--update")
-    assert not is_kept(folder)
-    assert not is_kept(folder)
+    assert not is_cached(folder)
+    assert not is_cached(folder)
 
 
 def test_damaged_entries_of_the_cache_are_none(folder, tmp_path):
@@ -176,8 +176,8 @@ def test_damaged_entries_of_the_cache_are_none(folder, tmp_path):
     for text in (b"", b"{", b"[]", b'{"version": 1}', b'{"version": 1, "files": 3, "folders": {}, "values": {}}'):
         for inputs in (tmp_path / "kept").glob("*/*/inputs.json"):
             inputs.write_bytes(text)
-        assert not is_kept(folder)
-        assert is_kept(folder)
+        assert not is_cached(folder)
+        assert is_cached(folder)
     for database in (tmp_path / "kept").glob("*/*/profile.gpudb"):
         database.write_bytes(b"SQLite format 3\0" + bytes(100))
     code, out, _ = gpuprof(folder, "check")
@@ -186,7 +186,7 @@ def test_damaged_entries_of_the_cache_are_none(folder, tmp_path):
 
 
 def test_no_cache_is_only_slower(folder, monkeypatch):
-    monkeypatch.setattr("gpuprof.project.kept.folder", lambda: None)
+    monkeypatch.setattr("gpuprof.project.run_cache.folder", lambda: None)
     (folder / "gpuprof.toml").write_text(f"[[entry]]\n{KERNEL}\n")
     assert gpuprof(folder, "check", "--update")[0] == 0
-    assert not is_kept(folder)
+    assert not is_cached(folder)

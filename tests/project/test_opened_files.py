@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpuprof.base.file_digests import FileDigests
 from gpuprof.base.opened_files import Opened, read_log
+from gpuprof.project.file_digests import FileDigests
 from tests.paths import ROOT
 
 SCRIPT = """\

@@ -29,7 +29,7 @@ def _entry(entry: EntryVerdict) -> dict[str, Any]:
         "verdict": entry.status,
         "exit_code": entry.exit_code,
         "cause": entry.cause or None,
-        "unchanged": entry.is_kept,
+        "unchanged": entry.is_cached,
         "launches": entry.n_launches,
         "update": entry.update or None,
         "problems": [_problem(problem) for problem in entry.problems],

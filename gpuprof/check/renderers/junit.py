@@ -45,7 +45,7 @@ def _suite(entry: EntryVerdict) -> ElementTree.Element:
 
 def _properties(entry: EntryVerdict) -> Iterator[tuple[str, str]]:
     yield "verdict", entry.status
-    if entry.is_kept:
+    if entry.is_cached:
         yield "inputs", "unchanged"
     if entry.cause:
         yield "cause", entry.cause

@@ -54,7 +54,7 @@ def code(text: str) -> str:
 
 def _row(entry: EntryVerdict) -> str:
     status = f"**{entry.status}**" if entry.exit_code else entry.status
-    status += ", inputs unchanged" if entry.is_kept else ""
+    status += ", inputs unchanged" if entry.is_cached else ""
     what = ""
     if entry.problems:
         worst = entry.worst_first()[0]

@@ -105,7 +105,7 @@ COLUMNS = (
     Column("entry", lambda entry: _line(entry.name), left=True),
     Column("status", _status, left=True),
     Column("launches", lambda entry: Text(f"{entry.n_launches:,}" if entry.n_launches else ""), drop=1),
-    Column("inputs", lambda entry: Text("unchanged" if entry.is_kept else ""), drop=2, left=True),
+    Column("inputs", lambda entry: Text("unchanged" if entry.is_cached else ""), drop=2, left=True),
     Column("worst problem", _what, drop=3, left=True),
 )
 assert set(OF_KIND) <= set(KINDS) and {*BETTER, *WORSE} <= set(KINDS)

@@ -1,4 +1,4 @@
-"""gpuprof check without FILE: a project's entries, each collected or kept, and judged.
+"""gpuprof check without FILE: a project's entries, each collected or found in the cache, and judged.
 
 Given ─ check_project ─> verdicts on stdout and in --output; an error whose exit code is the worst entry's
 """
@@ -45,12 +45,12 @@ def check_of_file(given: Given) -> None:
 
 
 def check_project(given: Given) -> None:
-    """Raises UsageError for a project that cannot be checked as it stands, else what its verdict is."""
+    """Raises UsageError for a project that does not fit, and the error that is its verdict."""
     from gpuprof.project.check_project import chosen
     from gpuprof.project.collect_entries import collect_entries
     from gpuprof.project.collect_revision import How
-    from gpuprof.project.kept import Kept
     from gpuprof.project.project_file import find_project, read_project
+    from gpuprof.project.run_cache import RunCache
 
     _check_options(given)
     project = read_project(given.project or find_project(Path()), run_keys())
@@ -60,7 +60,7 @@ def check_project(given: Given) -> None:
     outputs = chosen_outputs(given)
     claim_outputs(outputs, [project.file, *(entry.folder / entry.file for entry in entries)], given.force)
     with temporary_folder() as scratch:
-        collected = collect_entries(entries, how.run_keys, Kept(), scratch, how.jobs, how.is_fresh)
+        collected = collect_entries(entries, how.run_keys, RunCache(), scratch, how.jobs, how.is_fresh)
         if given.update:
             _update(collected)
             return

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from gpuprof.base.file_digests import FileDigests, digest_of
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.processes import is_running
 from gpuprof.project.entry import Entry
+from gpuprof.project.file_digests import FileDigests, digest_of
 from gpuprof.project.inputs import Inputs, difference
 
 DATABASE, INPUTS = "profile.gpudb", "inputs.json"
@@ -27,8 +27,8 @@ _NEW = ".new-"  # and the number of the process that writes it
 KNOWN_DIGESTS = "digests.json"
 
 
-class Kept:
-    """The databases of earlier runs. `folder`: None where no cache can be written; then nothing is found, or kept."""
+class RunCache:
+    """The databases of earlier runs. `folder`: None where no cache can be written; then nothing is found or stored."""
 
     def __init__(self) -> None:
         self.folder = folder()
@@ -51,8 +51,8 @@ class Kept:
             changed = changed or different
         return None, changed
 
-    def keep(self, entry: Entry, command: list[str], inputs: Inputs, database: Path) -> Path:
-        """Moves a database to where `find` finds it; the place that it has then. One that cannot be kept stays."""
+    def store(self, entry: Entry, command: list[str], inputs: Inputs, database: Path) -> Path:
+        """Moves a database to where `find` finds it; its place then. One that cannot be stored stays where it is."""
         if self.folder is None:
             return database
         text = json.dumps({"version": VERSION, **inputs._asdict()})

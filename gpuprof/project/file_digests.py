@@ -1,7 +1,7 @@
 """Digests of files' contents, each file read once.
 
 A large file is not read again while its size, times and number are those of before, as git does it: the digests are
-kept in a file. A file whose times are not older than the moment it was read may have changed within the clock's step,
+cached in a file. A file whose times are not older than the moment it was read may have changed within the clock's step,
 so that it is read again.
 """
 
@@ -24,7 +24,7 @@ MOST_KNOWN = 10_000
 
 
 class FileDigests:
-    """`known`: the file with the digests of large files, there or not; None where nothing is kept."""
+    """`known`: the file with the digests of large files, there or not; None where none are cached."""
 
     def __init__(self, known: Path | None = None):
         self._file = known
@@ -38,7 +38,7 @@ class FileDigests:
         return self._digests[path]
 
     def of_folder(self, path: str) -> str:
-        """Of the names in a folder."""
+        """The digest of the names in a folder."""
         try:
             return digest_of("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape"))
         except OSError:
