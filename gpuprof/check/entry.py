@@ -13,6 +13,7 @@ from gpuprof.check.causes import cause_text
 from gpuprof.check.compare import Comparison, Crossing, LaunchComparison, LineChange
 from gpuprof.check.facts import Chain, Facts, title
 from gpuprof.check.found import PlacedFinding, PlacedResult
+from gpuprof.check.problem_lines import problem_lines
 from gpuprof.check.render import (
     blamed,
     closing,
@@ -127,6 +128,13 @@ def comparison_problems(comparison: Comparison) -> Iterator[Problem]:
         yield Problem("new", single.title, "not in the baseline; --update adds it", places=places)
     if not comparison.launches and not comparison.missing:
         yield Problem("not comparable", "", "the baseline and the profile have no launch in common")
+
+
+def text_report(comparison: Comparison) -> Iterator[str]:
+    """Its problems in lines, and a closing sentence."""
+    for problem in comparison_problems(comparison):
+        yield from problem_lines(problem)
+    yield closing(comparison)
 
 
 def _crossing_problem(

@@ -35,6 +35,9 @@ class Origin(NamedTuple):
     inlined: Chain
 
 
+Origins = dict[int, Origin]  # by pc
+
+
 class LineKey(NamedTuple):
     """A source line by what it says, so that it stays itself when lines above it come and go."""
 
@@ -142,7 +145,8 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
         raise NotComparable(
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
-    lines, codes, first_lines = line_costs(database), code_digests(database), kernel_lines(database)
+    origins = code_origins(database)
+    lines, codes, first_lines = line_costs(database, origins), code_digests(database), kernel_lines(database, origins)
     shaders, controls = shaders_of_draws(database), cache_controls(database)
     launches = {
         key: LaunchFacts(
@@ -208,13 +212,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
 
 
-def kernel_lines(database: sqlite3.Connection) -> dict[int, Position]:
-    """Kernel -> the first line of its own file that has code of it."""
-    place_of = places(database)
+def kernel_lines(database: sqlite3.Connection, origins: Origins) -> dict[int, Position]:
+    """Function -> the first line of its own file that has code of it."""
     first: dict[int, Position] = {}
     for pc, function in database.execute("SELECT pc, function FROM instructions ORDER BY pc"):
-        if pc in place_of:
-            first[function] = min(first.get(function, place_of[pc]), place_of[pc])
+        if pc in origins:
+            first[function] = min(first.get(function, origins[pc].at), origins[pc].at)
     return first
 
 
@@ -230,18 +233,17 @@ def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, 
         yield launch, LaunchKey(name, seen[name]), _file_name(module), function
 
 
-def launch_titles(database: sqlite3.Connection) -> dict[int, tuple[str, Position | None]]:
+def launch_titles(database: sqlite3.Connection, origins: Origins) -> dict[int, tuple[str, Position | None]]:
     """Each launch with its title and its kernel's first line."""
-    shaders, first_lines = shaders_of_draws(database), kernel_lines(database)
+    shaders, first_lines = shaders_of_draws(database), kernel_lines(database, origins)
     return {
         launch: (title(key, shaders.get(launch)), first_lines.get(function))
         for launch, key, _, function in launch_keys(database)
     }
 
 
-def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
+def line_costs(database: sqlite3.Connection, origins: Origins) -> dict[int, dict[LineKey, LineCost]]:
     """Launch -> the cost of each of its lines, in source order."""
-    origins = code_origins(database)
     keys = line_keys(database)
     sums: dict[int, dict[Origin, Counter]] = {}
     for metric in OF_LINES:
@@ -282,7 +284,7 @@ def places(database: sqlite3.Connection) -> dict[int, Position]:
     return {pc: origin.at for pc, origin in code_origins(database).items()}
 
 
-def code_origins(database: sqlite3.Connection) -> dict[int, Origin]:
+def code_origins(database: sqlite3.Connection) -> Origins:
     """pc -> the position that it is charged to, as `places` has it, and those of inlined code within."""
     chains: dict[int, list[Position]] = {}
     for query in (

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from gpuprof.check.baseline import baseline_lines, read_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets
 from gpuprof.check.compare import Comparison, compare
+from gpuprof.check.entry import text_report
 from gpuprof.check.facts import Facts, LaunchKey, measure, title
-from gpuprof.check.render import text_report
 from gpuprof.check.requirements import measure_requirements, outcome_lines
 from gpuprof.correlate.database import reading
 from gpuprof.errors import GpuprofError, NotComparable

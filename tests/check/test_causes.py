@@ -6,7 +6,17 @@ import pytest
 
 from gpuprof.check.causes import CAUSES, OF_ORIGIN, cause_of_change, check_origin
 from gpuprof.check.compare import compare
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineKey, code_digests, kernel_lines, line_costs, places
+from gpuprof.check.facts import (
+    Facts,
+    LaunchFacts,
+    LaunchKey,
+    LineKey,
+    code_digests,
+    code_origins,
+    kernel_lines,
+    line_costs,
+    places,
+)
 from gpuprof.check.rules import parse_rule
 from gpuprof.correlate.schema import DDL
 from gpuprof.errors import NotComparable
@@ -178,7 +188,8 @@ def test_a_line_knows_the_inlined_code_that_costs_most(database):
         database.execute(
             f"INSERT INTO counters VALUES ({','.join('?' * len(columns))})", [values.get(name, 0) for name in columns]
         )
-    lines = line_costs(database)[0]
+    origins = code_origins(database)
+    lines = line_costs(database, origins)[0]
     cost = lines[LineKey("k.cu", "k.cu 5", 1)]
     assert cost.place == "k.cu:5"
     assert (cost.values["warp_cycles"], cost.values["inst_executed"]) == (100, 12)
@@ -186,4 +197,4 @@ def test_a_line_knows_the_inlined_code_that_costs_most(database):
     assert cost.positions("inst_executed") == (("util.cuh", 4), ("k.cu", 5))
     assert lines[LineKey("k.cu", "k.cu 2", 1)].positions("warp_cycles") == (("k.cu", 2),)
     assert places(database)[0] == ("k.cu", 5)
-    assert kernel_lines(database) == {0: ("k.cu", 2)}
+    assert kernel_lines(database, origins) == {0: ("k.cu", 2)}

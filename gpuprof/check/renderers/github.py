@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import plural
 from gpuprof.check.checkout import Checkout
-from gpuprof.check.renderers.text import blamed_lines
+from gpuprof.check.problem_lines import blamed_lines
 from gpuprof.check.verdict import SEVERITIES, CheckReport, EntryVerdict, Problem
 from gpuprof.isa.printing.printable import printable
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from gpuprof.check.checkout import Checkout
+from gpuprof.check.problem_lines import problem_lines
 from gpuprof.check.renderers import XML_MARK
-from gpuprof.check.renderers.text import problem_lines
 from gpuprof.check.verdict import CheckReport, EntryVerdict, Problem
 from gpuprof.isa.printing.printable import printable
 

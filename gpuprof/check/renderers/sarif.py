@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 from gpuprof.base.wording import installed_version
 from gpuprof.check.checkout import Checkout
+from gpuprof.check.problem_lines import blamed_line
 from gpuprof.check.renderers import SARIF_SCHEMA
 from gpuprof.check.renderers.fingerprints import REPORTED, fingerprinted
-from gpuprof.check.renderers.text import blamed_line
 from gpuprof.check.verdict import KINDS, CheckReport, EntryVerdict, Place, Problem
 from gpuprof.isa.printing.printable import printable
 

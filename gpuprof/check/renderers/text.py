@@ -5,16 +5,13 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.check.checkout import Checkout
-from gpuprof.check.render import line_text
-from gpuprof.check.verdict import ERROR, KINDS, NOTICE, WARNING, BlamedLine, CheckReport, EntryVerdict, Problem
+from gpuprof.check.problem_lines import problem_lines
+from gpuprof.check.verdict import ERROR, KINDS, NOTICE, WARNING, CheckReport, EntryVerdict
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import Look
 
 PLAIN = Look(width=None, colours="", blocks=False, plain=True)
-WORD_CELLS = 10  # of the word that a line begins with
-LINE_INDENT = 13  # cells before a blamed line
-OF_KIND = {"wrong results": "wrong", "requirement": "broken"}  # the other words are the kinds' names
 # A profile's requirements have lines of their own; findings are what `report` shows.
 NOT_OF_A_FILE = ("requirement", "finding")
 COLOURS = {ERROR: "red", WARNING: "yellow", NOTICE: "green"}
@@ -66,24 +63,6 @@ BETTER = ("improved", "ratchet", "new")
 WORSE = ("regressed", "missing", "reshaped")
 
 
-def problem_lines(problem: Problem) -> Iterator[str]:
-    word = OF_KIND.get(problem.kind, problem.kind)
-    subject = f"{problem.title}: " if problem.title else ""
-    gap = " " if len(word) <= WORD_CELLS else "  "
-    yield f"{word:{WORD_CELLS}s}{gap}{subject}{problem.message}"
-    for line in blamed_lines(problem):
-        yield f"{'':{LINE_INDENT}s}{line}"
-
-
-def blamed_lines(problem: Problem) -> Iterator[str]:
-    return map(blamed_line, problem.lines)
-
-
-def blamed_line(line: BlamedLine) -> str:
-    """ "blur.cu:8  900 -> 4900 warp-cycles (+4000)  x[1] = a;"."""
-    return line_text(line.place, line.text, line.old, line.new, line.metric)
-
-
 def _line(text: str) -> Text:
     return Text(printable(text))
 
@@ -108,4 +87,4 @@ COLUMNS = (
     Column("inputs", lambda entry: Text("unchanged" if entry.is_cached else ""), drop=2, left=True),
     Column("worst problem", _what, drop=3, left=True),
 )
-assert set(OF_KIND) <= set(KINDS) and {*BETTER, *WORSE} <= set(KINDS)
+assert {*BETTER, *WORSE} <= set(KINDS)
