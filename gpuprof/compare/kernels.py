@@ -45,9 +45,7 @@ def paired_kernels(
         )
     )
     pairing: Pairing = paired(old, new, by_symbol, by_module, by_name)
-    more = alike(
-        pairing.old[:MOST_COMPARED], pairing.new[:MOST_COMPARED], words_of_old, words_of_new, LEAST_LIKENESS
-    )
+    more = alike(pairing.old[:MOST_COMPARED], pairing.new[:MOST_COMPARED], words_of_old, words_of_new, LEAST_LIKENESS)
     pairs = [KernelPair(*pair, NAME) for pair in pairing.pairs] + [KernelPair(*pair, CONTENT) for pair in more]
     order = {kernel: number for number, kernel in enumerate(new)}
     taken = {kernel for pair in more for kernel in pair}

@@ -13,8 +13,8 @@ from gpuprof.base.wording import base_name
 from gpuprof.compare.changes import changes, distance
 from gpuprof.compare.pairing import paired
 from gpuprof.errors import NotComparable
-from gpuprof.export.tables.markdown import row, text
 from gpuprof.export.tables.ncu_values import report_of
+from gpuprof.isa.printing.markdown import escaped, row
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.model import ChipFacts, Kernel, Report
 from gpuprof.report.totals import totals
@@ -43,7 +43,7 @@ def lines(one: Report, two: Report) -> Iterator[str]:
         ours, theirs = (", ".join(kernel.name for kernel in report.kernels) for report in (one, two))
         raise NotComparable(f"the files have no kernel in common: one has {ours}, the other {theirs}")
     for first, second in pairs:
-        yield from (f"## {text(first.name)}", "", row("", *names, "ratio"), "|---|--:|--:|--:|")
+        yield from (f"## {escaped(first.name)}", "", row("", *names, "ratio"), "|---|--:|--:|--:|")
         yield number("cycles of a launch", cycles(first), cycles(second), "")
         yield number("registers", first.registers, second.registers, "")
         yield from totals_of((first, one.chip), (second, two.chip))
@@ -63,7 +63,7 @@ def kernel_pairs(one: Report, two: Report) -> list[tuple[Kernel, Kernel]]:
 
 def title(report: Report) -> str:
     header = report.header
-    return text(header.measured_by or f"gpuprof {header.tool_version}") + f", {text(header.chip)}"
+    return escaped(header.measured_by or f"gpuprof {header.tool_version}") + f", {escaped(header.chip)}"
 
 
 def cycles(kernel: Kernel) -> float:
@@ -101,7 +101,7 @@ def by_line(kernel: Kernel) -> dict[str, float]:
     for instruction in kernel.instructions:
         place = instruction.positions[0]
         if place.path and place.line:
-            name = f"{text(base_name(place.path))}:{place.line}"
+            name = f"{escaped(base_name(place.path))}:{place.line}"
             found[name] = found.get(name, 0) + sum(instruction.cost.reasons) / (whole or 1)
     return found
 

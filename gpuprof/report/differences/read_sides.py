@@ -1,6 +1,6 @@
 """The kernels of two databases as values that are compared.
 
-    databases ─ read_difference ─> pairs of kernels and launches ─ compare.difference ─> Compared
+databases ─ read_difference ─> pairs of kernels and launches ─ compare.difference ─> Compared
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpuprof.base.cache_control import AS_THE_PROGRAM
 from gpuprof.base.wording import base_name, suggestion
 from gpuprof.compare.changes import Change
 from gpuprof.compare.code import opcode_of
@@ -33,8 +34,12 @@ class Head(NamedTuple):
     origin: dict[str, str]
     is_complete: bool
     notes: tuple[str, ...]
-    caches: dict[int, str]  # by launch, what its caches held
+    caches: dict[int, str]  # by launch, what its caches held; those that are left out as the program leaves them
     disturbance_cycles: int  # of all launches, what sampling cost
+
+    def cache(self, launch: int) -> str:
+        """What a launch's caches held, in the words of a baseline."""
+        return self.caches.get(launch, str(AS_THE_PROGRAM))
 
 
 class Launch(NamedTuple):
@@ -174,7 +179,9 @@ def _launches(database: sqlite3.Connection, unit: str) -> Iterator[Launch]:
         yield Launch(number, function, key, shader_of, module, side)
 
 
-def _kernel_pairs(old: _Side, new: _Side, choice: Choice) -> tuple[list[KernelPair], list[KernelName], list[KernelName]]:
+def _kernel_pairs(
+    old: _Side, new: _Side, choice: Choice
+) -> tuple[list[KernelPair], list[KernelName], list[KernelName]]:
     if choice.partner is not None:
         return [KernelPair(_one(old, "--kernel", choice.kernel), _one(new, "--with", choice.partner), REQUEST)], [], []
     olds, news = (_found(side, choice.kernel) for side in (old, new))
@@ -233,7 +240,9 @@ def _launch_pairs(old: Sequence[Launch], new: Sequence[Launch]) -> tuple[LaunchP
 
 def _known(launch: Launch) -> Launched:
     shader_of = launch.shader_of
-    return Launched("", launch.key.shape, launch.key.ordinal, "", (shader_of.stage, shader_of.name) if shader_of else ())
+    return Launched(
+        "", launch.key.shape, launch.key.ordinal, "", (shader_of.stage, shader_of.name) if shader_of else ()
+    )
 
 
 def _kernel_differences(
