@@ -35,7 +35,8 @@ def aligned_code(old: Sequence[Code], new: Sequence[Code]) -> list[tuple[int, in
     found: list[tuple[int, int]] = []
     names = [[f"{code.line} {code.opcode}" for code in side] for side in (old, new)]
     for is_match, run in groupby(aligned(*names), key=lambda pair: ABSENT not in pair):
-        found += run if is_match else _by_opcode(old, new, list(run))
+        pairs = list(run)
+        found += pairs if is_match else _by_opcode(old, new, pairs)
     return found
 
 

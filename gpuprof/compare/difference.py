@@ -17,6 +17,7 @@ from gpuprof.compare.kernels import KernelPair
 from gpuprof.compare.lines import Line, LinePair, Passage, Spot, line_pairs
 
 WARP_CYCLES, SAMPLES = "warp-cycles", "samples"
+NO_COST: Change[str, int] = Change("cost", 0, 0)
 
 
 class Cause(NamedTuple):
@@ -188,7 +189,7 @@ class Difference:
     kernels: tuple[KernelDifference, ...]
     gone: tuple[LaunchSide, ...] = ()
     new: tuple[LaunchSide, ...] = ()
-    total: Change[str, int] = Change("cost", 0, 0)
+    total: Change[str, int] = NO_COST
     unit: str = WARP_CYCLES
 
     def __post_init__(self):
@@ -226,8 +227,9 @@ def difference_of(pair: KernelPair, old: KernelSide, new: KernelSide) -> KernelD
 
 def _parts(costs: Mapping[Where, int], lines: Mapping[Spot, int]) -> dict[Part, int]:
     parts: dict[Part, int] = {}
-    for (spot, reason, (*cause, at)), cost in costs.items():
-        part = Part(lines[spot], reason, *cause, -1 if at is None else lines[at])
+    for (spot, reason, cause), cost in costs.items():
+        at = -1 if cause.at is None else lines[cause.at]
+        part = Part(lines[spot], reason, cause.kind, cause.other_warp, cause.other_launch, cause.conflict, at)
         parts[part] = parts.get(part, 0) + cost
     return parts
 

@@ -4,11 +4,12 @@ functions.
     passages of both sides ─ line_pairs ─> LinePair: same, changed, moved, gone or new
 
 1. Passages belong together by function and file, then by function, then by what their lines say.
-2. In two that belong together, equal lines are paired in their order (patience), then similar lines between them.
+2. In two that belong together, equal lines are paired in their order (patience).
 3. A line that is left over, and whose text is once among those that are left on either side, has moved.
+4. Similar lines between two that are paired are one line, which has changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from gpuprof.compare.pairing import alike, paired
 SAME, CHANGED, MOVED, GONE, NEW = "same", "changed", "moved", "gone", "new"
 # Ours: `a[i] * 2` and `a[i] * 4` are one line that was edited; `x = a[i];` and `return;` are two.
 LEAST_LIKENESS = 0.6
-MOST_COMPARED = 40_000  # pairs of lines of a gap whose likeness is worked out: a second
+MOST_COMPARED = 10_000  # pairs of lines of a gap whose likeness is worked out: a second
 
 
 class Line(NamedTuple):
@@ -61,15 +62,15 @@ def words_of(line: Line) -> str:
 
 def line_pairs(old: Sequence[Passage], new: Sequence[Passage]) -> list[LinePair]:
     """Each line of both sides, in one pair: the passages in the order of the new side, then those that are gone."""
-    pairing = paired_passages(old, new)
-    pairs = [pair for both in pairing for pair in _of_passages(old, new, *both)]
-    partners = _moved(old, new, pairs)
-    taken = set(partners.values())
-    return [
-        LinePair(pair.old, partners[pair.old], MOVED) if pair.old in partners else pair
-        for pair in pairs
-        if not (pair.kind == NEW and pair.new in taken)
-    ]
+    equal = [(both, aligned(_texts(old, both[0]), _texts(new, both[1]))) for both in paired_passages(old, new)]
+    gone = (Spot(before, a) for (before, _), pairs in equal for a, b in pairs if b == ABSENT)
+    come = (Spot(after, b) for (_, after), pairs in equal for a, b in pairs if a == ABSENT)
+    moved = _moved(_once(gone, old), _once(come, new))
+    return [pair for both, pairs in equal for pair in _of_passages(old, new, both, pairs, moved)]
+
+
+def _texts(side: Sequence[Passage], number: int) -> list[str]:
+    return [] if number == ABSENT else list(map(words_of, side[number].lines))
 
 
 def paired_passages(old: Sequence[Passage], new: Sequence[Passage]) -> list[tuple[int, int]]:
@@ -95,37 +96,43 @@ def paired_passages(old: Sequence[Passage], new: Sequence[Passage]) -> list[tupl
     return [*found, *((ABSENT, number) for number in lonely_new), *((number, ABSENT) for number in lonely_old)]
 
 
-def _of_passages(old: Sequence[Passage], new: Sequence[Passage], before: int, after: int) -> Iterator[LinePair]:
-    was = () if before == ABSENT else old[before].lines
-    now = () if after == ABSENT else new[after].lines
-    for a, b in similar_paired(list(map(words_of, was)), list(map(words_of, now))):
-        yield LinePair(
-            None if a == ABSENT else Spot(before, a),
-            None if b == ABSENT else Spot(after, b),
-            GONE if b == ABSENT else NEW if a == ABSENT else SAME if words_of(was[a]) == words_of(now[b]) else CHANGED,
-        )
+def _of_passages(
+    old: Sequence[Passage],
+    new: Sequence[Passage],
+    numbers: tuple[int, int],
+    equal: Sequence[tuple[int, int]],
+    moved: Mapping[Spot, Spot],
+) -> Iterator[LinePair]:
+    """`equal`: the pairs of `aligned`; `moved`: old lines with their new places."""
+    before, after = numbers
+    taken = set(moved.values())
+    for is_match, run in groupby(equal, key=lambda pair: ABSENT not in pair):
+        if is_match:
+            yield from (LinePair(Spot(before, a), Spot(after, b), SAME) for a, b in run)
+            continue
+        gap = list(run)
+        olds = [Spot(before, a) for a, _ in gap if a != ABSENT]
+        news = [Spot(after, b) for _, b in gap if b != ABSENT]
+        yield from (LinePair(spot, moved[spot], MOVED) for spot in olds if spot in moved)
+        was = {spot.line: old[before].lines[spot.line].text for spot in olds if spot not in moved}
+        now = {spot.line: new[after].lines[spot.line].text for spot in news if spot not in taken}
+        for a, b in _similar(was, now):
+            yield LinePair(
+                None if a == ABSENT else Spot(before, a),
+                None if b == ABSENT else Spot(after, b),
+                GONE if b == ABSENT else NEW if a == ABSENT else CHANGED,
+            )
 
 
-def similar_paired(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of `aligned`, and those of similar lines between two of them, in their order."""
-    found: list[tuple[int, int]] = []
-    for is_match, run in groupby(aligned(before, after), key=lambda pair: ABSENT not in pair):
-        pairs = list(run)
-        found += pairs if is_match else _similar(before, after, pairs)
-    return found
-
-
-def _similar(before: Sequence[str], after: Sequence[str], gap: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The lines of a gap: the most alike are paired first, and no later pair crosses one."""
-    olds = [old for old, _ in gap if old != ABSENT]
-    news = [new for _, new in gap if new != ABSENT]
+def _similar(before: Mapping[int, str], after: Mapping[int, str]) -> list[tuple[int, int]]:
+    """The lines of a gap, by their numbers: the most alike are paired first, and no later pair crosses one."""
     chosen: list[tuple[int, int]] = []
-    if len(olds) * len(news) <= MOST_COMPARED:
+    if len(before) * len(after) <= MOST_COMPARED:
         candidates = [
             (-likeness, old, new)
-            for old in olds
-            for new in news
-            if (likeness := _likeness(before[old], after[new])) >= LEAST_LIKENESS
+            for old, was in before.items()
+            for new, now in after.items()
+            if (likeness := _likeness(" ".join(was.split()), " ".join(now.split()))) >= LEAST_LIKENESS
         ]
         for _, old, new in sorted(candidates):
             if all((old < other[0]) == (new < other[1]) and old != other[0] and new != other[1] for other in chosen):
@@ -134,8 +141,8 @@ def _similar(before: Sequence[str], after: Sequence[str], gap: Sequence[tuple[in
     return in_order(
         [
             *chosen,
-            *((old, ABSENT) for old in olds if old not in paired_olds),
-            *((ABSENT, new) for new in news if new not in paired_news),
+            *((old, ABSENT) for old in before if old not in paired_olds),
+            *((ABSENT, new) for new in after if new not in paired_news),
         ]
     )
 
@@ -150,17 +157,16 @@ def _likeness(one: str, two: str) -> float:
     return matcher.ratio()
 
 
-def _moved(old: Sequence[Passage], new: Sequence[Passage], pairs: Sequence[LinePair]) -> dict[Spot, Spot]:
+def _once(spots: Iterable[Spot], side: Sequence[Passage]) -> dict[str, Spot]:
+    """The lines whose text is there once, by their text; those without a word are left out."""
+    by_text: dict[str, list[Spot]] = {}
+    for spot in spots:
+        line = side[spot.passage].lines[spot.line]
+        if any(map(str.isalnum, line.text)):
+            by_text.setdefault(words_of(line), []).append(spot)
+    return {text: found[0] for text, found in by_text.items() if len(found) == 1}
+
+
+def _moved(gone: Mapping[str, Spot], come: Mapping[str, Spot]) -> dict[Spot, Spot]:
     """The new place of each old line that has moved."""
-
-    def once(spots: Iterator[Spot], side: Sequence[Passage]) -> dict[str, Spot]:
-        by_text: dict[str, list[Spot]] = {}
-        for spot in spots:
-            line = side[spot.passage].lines[spot.line]
-            if any(map(str.isalnum, line.text)):
-                by_text.setdefault(words_of(line), []).append(spot)
-        return {text: found[0] for text, found in by_text.items() if len(found) == 1}
-
-    gone = once((pair.old for pair in pairs if pair.old and pair.kind == GONE), old)
-    come = once((pair.new for pair in pairs if pair.new and pair.kind == NEW), new)
     return {spot: come[text] for text, spot in gone.items() if text in come}

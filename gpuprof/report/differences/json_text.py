@@ -44,7 +44,7 @@ def text(compared: Compared) -> str:
 def _head(head: Head) -> dict[str, Any]:
     return {
         "file": printable(head.name),
-        **{name: value for name, value in head.origin.items()},
+        **head.origin,
         "complete": head.is_complete,
         "disturbance_cycles": head.disturbance_cycles,
         "notes": list(head.notes),

@@ -79,6 +79,9 @@ class Choice(NamedTuple):
     partner: str | None = None
 
 
+ALL = Choice()
+
+
 class _Side(NamedTuple):
     """A database, and what is read of it once. `kernels`: those that were launched, the most cycles first."""
 
@@ -97,7 +100,7 @@ class _Side(NamedTuple):
 
 
 def read_difference(
-    old: sqlite3.Connection, new: sqlite3.Connection, names: tuple[str, str], choice: Choice = Choice()
+    old: sqlite3.Connection, new: sqlite3.Connection, names: tuple[str, str], choice: Choice = ALL
 ) -> Compared:
     """`names`: of both files. Raises NotComparable where a side has no launch, or no kernel of one is one of the other,
     UsageError for a choice that finds no kernel, or several where it is to find one.
@@ -229,12 +232,12 @@ LaunchPairs = list[tuple[Launch, Launch]]
 
 def _launch_pairs(old: Sequence[Launch], new: Sequence[Launch]) -> tuple[LaunchPairs, list[Launch], list[Launch]]:
     """Launches of two kernels, which may have other names."""
-    by_known = tuple({_known(launch): launch for launch in side} for side in (old, new))
-    pairing = paired_launches(*(list(side) for side in by_known))
+    olds, news = ({_known(launch): launch for launch in side} for side in (old, new))
+    pairing = paired_launches(list(olds), list(news))
     return (
-        [(by_known[0][was], by_known[1][now]) for was, now in pairing.pairs],
-        [by_known[0][was] for was in pairing.old],
-        [by_known[1][now] for now in pairing.new],
+        [(olds[was], news[now]) for was, now in pairing.pairs],
+        [olds[was] for was in pairing.old],
+        [news[now] for now in pairing.new],
     )
 
 
@@ -250,14 +253,14 @@ def _kernel_differences(
 ) -> list[KernelDifference]:
     of_sides = []
     for place, side in enumerate(sides):
-        wanted = {pair[place].number for both in launches for pair in both}
+        wanted = {pair[place].number for pairs_of_kernel in launches for pair in pairs_of_kernel}
         report = read_report(side.database, launches=None if len(wanted) == len(side.launches) else wanted)
         of_sides.append((report, {kernel.function: kernel for kernel in report.kernels}, launch_values(side.database)))
     found = []
-    for pair, both in zip(pairs, launches, strict=True):
+    for pair, launch_pairs in zip(pairs, launches, strict=True):
         values = [
-            kernel_side(report, kernels[pair[place].number], [each[place].side for each in both], counted, unit)
-            for place, (report, kernels, counted) in enumerate(of_sides)
+            kernel_side(report, kernels[kernel.number], [both[place].side for both in launch_pairs], counted, unit)
+            for place, ((report, kernels, counted), kernel) in enumerate(zip(of_sides, pair[:2], strict=True))
         ]
         found.append(difference_of(pair, *values))
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from rich.style import Style
 from rich.text import Text
 
 from gpuprof.base.wording import plural
@@ -74,11 +75,10 @@ def _launches(word: str, launches: Sequence[LaunchSide], look: Look) -> Iterator
     for launch in launches[:MOST_LAUNCHES]:
         facts = [printable(launch.text), f"{grouped(launch.cycles)} cycles"]
         yield from flow(Text(f"{word:<8}", DIM), [", ".join(facts)], look)
-    if more := len(launches) - MOST_LAUNCHES:
-        if more > 0:
-            cycles = sum(launch.cycles for launch in launches[MOST_LAUNCHES:])
-            words = f"{plural(more, 'more launch', 'more launches')}, {grouped(cycles)} cycles"
-            yield from flow(Text(f"{word:<8}", DIM), [words], look)
+    if rest := launches[MOST_LAUNCHES:]:
+        cycles = sum(launch.cycles for launch in rest)
+        words = f"{plural(len(rest), 'more launch', 'more launches')}, {grouped(cycles)} cycles"
+        yield from flow(Text(f"{word:<8}", DIM), [words], look)
 
 
 def _kernel(kernel: KernelDifference, unit: str, look: Look, all_code: bool) -> Iterator[Text]:
@@ -108,8 +108,8 @@ def _lines(kernel: KernelDifference, unit: str, look: Look) -> Iterator[Text]:
     def number(value: int | None) -> Text:
         return Text("-" if value is None else grouped(value))
 
-    def of(text: Callable[[Group], str], style: object = "") -> Callable[[Change[Group, int]], Text]:
-        return lambda change: Text(text(change.name), style)  # type: ignore[arg-type]
+    def of(text: Callable[[Group], str], style: Style | str = "") -> Callable[[Change[Group, int]], Text]:
+        return lambda change: Text(text(change.name), style)
 
     columns = [
         Column(unit, lambda change: _signed(change.delta), gap=0),

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import base_name, plural
 from gpuprof.compare.changes import Change
-from gpuprof.compare.difference import Difference, KernelDifference, Part, summed
+from gpuprof.compare.difference import Difference, KernelDifference, KernelSide, Part, summed
 from gpuprof.compare.kernels import CONTENT
-from gpuprof.compare.lines import CHANGED, GONE, MOVED, NEW, SAME
+from gpuprof.compare.lines import CHANGED, GONE, MOVED, NEW, SAME, Spot
 from gpuprof.isa.causes import KINDS
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import INDEX, NAMES
@@ -123,9 +123,7 @@ def speed(cycles: Change) -> str:
 
 def place_of(kernel: KernelDifference, line: int) -> str:
     """ "blur.cu:38", on the new side where that has the line."""
-    pair = kernel.lines[line]
-    side, spot = (kernel.new, pair.new) if pair.new else (kernel.old, pair.old)
-    assert spot is not None
+    side, spot = _place(kernel, line)
     path, number = base_name(side.passages[spot.passage].path), side.line(spot).number
     return printable(f"{path}:{number}" if number else path or "no line")
 
@@ -151,16 +149,22 @@ def note_of(kernel: KernelDifference, line: int) -> str:
 
 
 def text_of(kernel: KernelDifference, line: int) -> str:
+    side, spot = _place(kernel, line)
+    return printable(" ".join(side.line(spot).text.split()))
+
+
+def _place(kernel: KernelDifference, line: int) -> tuple[KernelSide, Spot]:
+    """A line on the new side, or on the old side where it is gone."""
     pair = kernel.lines[line]
-    found = kernel.new.line(pair.new) if pair.new else kernel.old.line(pair.old)  # type: ignore[arg-type]
-    return printable(" ".join(found.text.split()))
+    if pair.new is not None:
+        return kernel.new, pair.new
+    assert pair.old is not None
+    return kernel.old, pair.old
 
 
 def line_words(kernel: KernelDifference, line: int) -> str:
     """ "line 38" in the kernel's own file, "math.cuh:38" in another one."""
-    pair = kernel.lines[line]
-    side, spot = (kernel.new, pair.new) if pair.new else (kernel.old, pair.old)
-    assert spot is not None
+    side, spot = _place(kernel, line)
     number, own = side.line(spot).number, side.passages[0].path
     if not number:
         return "code without a line"
