@@ -130,13 +130,14 @@ def profiles(files: Sequence[Path], given: Given, arguments: Sequence[str]) -> I
 def is_source(file: Path) -> bool:
     """True for a file that `collect` runs; one that is neither that nor a profile is refused when it is read."""
     from gpuprof.correlate.database import SQLITE_MAGIC, read_start
-    from gpuprof.program.binary import is_binary
     from gpuprof.records.schema import MAGIC
+
+    if read_start(file).startswith((MAGIC[:5], SQLITE_MAGIC)):
+        return False
+    from gpuprof.program.binary import is_binary
     from gpuprof.run.target import KINDS
 
-    start = read_start(file)
-    is_profile = start.startswith((MAGIC[:5], SQLITE_MAGIC))
-    return not is_profile and (file.suffix in KINDS or is_binary(file))
+    return file.suffix in KINDS or is_binary(file)
 
 
 def collecting_words(given: Given) -> list[str]:

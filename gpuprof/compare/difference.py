@@ -200,9 +200,16 @@ class Difference:
     @cached_property
     def cycles(self) -> Change[str, int]:
         """The cycles of all launches, added up."""
-        old = sum(kernel.old.cycles for kernel in self.kernels) + sum(launch.cycles for launch in self.gone)
-        new = sum(kernel.new.cycles for kernel in self.kernels) + sum(launch.cycles for launch in self.new)
+        of_pairs = self.compared_cycles
+        old = (of_pairs.old or 0) + sum(launch.cycles for launch in self.gone)
+        new = (of_pairs.new or 0) + sum(launch.cycles for launch in self.new)
         return Change("cycles", old, new)
+
+    @cached_property
+    def compared_cycles(self) -> Change[str, int]:
+        """Of the launches that have partners."""
+        old = sum(kernel.old.cycles for kernel in self.kernels)
+        return Change("cycles", old, sum(kernel.new.cycles for kernel in self.kernels))
 
     @property
     def is_changed(self) -> bool:

@@ -46,6 +46,8 @@ def _head(head: Head) -> dict[str, Any]:
         "file": printable(head.name),
         **head.origin,
         "complete": head.is_complete,
+        "clock_mhz": head.clock_mhz,
+        "launches_cut_off": head.n_cut_off,
         "disturbance_cycles": head.disturbance_cycles,
         "notes": list(head.notes),
     }

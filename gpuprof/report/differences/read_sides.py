@@ -16,12 +16,14 @@ from gpuprof.compare.code import opcode_of
 from gpuprof.compare.difference import SAMPLES, WARP_CYCLES, Difference, KernelDifference, LaunchSide, difference_of
 from gpuprof.compare.kernels import REQUEST, KernelName, KernelPair, paired_kernels
 from gpuprof.compare.launches import Launched, paired_launches
+from gpuprof.compare.pairing import by_group
 from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
 from gpuprof.correlate.metrics import cache_controls, launch_values
 from gpuprof.correlate.origin import origin
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.differences.kernel_sides import kernel_side
+from gpuprof.report.header_queries import chip_facts
 from gpuprof.report.queries import read_report
 
 ORDER = ("compiler", "gpuprof", "model", "chip", "chip_sha256", "host")  # causes of a difference: the widest first
@@ -36,6 +38,8 @@ class Head(NamedTuple):
     notes: tuple[str, ...]
     caches: dict[int, str]  # by launch, what its caches held; those that are left out as the program leaves them
     disturbance_cycles: int  # of all launches, what sampling cost
+    n_cut_off: int  # launches that did not end, and are not compared
+    clock_mhz: float | None
 
     def cache(self, launch: int) -> str:
         """What a launch's caches held, in the words of a baseline."""
@@ -88,6 +92,7 @@ class _Side(NamedTuple):
     database: sqlite3.Connection
     head: Head
     launches: list[Launch]
+    by_function: dict[int, list[Launch]]
     kernels: list[KernelName]
 
     def words_of(self, kernel: KernelName) -> list[str]:
@@ -96,7 +101,7 @@ class _Side(NamedTuple):
         return [opcode_of(text) for (text,) in self.database.execute(query, (kernel.number,))]
 
     def of(self, kernel: KernelName) -> list[Launch]:
-        return [launch for launch in self.launches if launch.function == kernel.number]
+        return self.by_function.get(kernel.number, [])
 
 
 def read_difference(
@@ -105,11 +110,11 @@ def read_difference(
     """`names`: of both files. Raises NotComparable where a side has no launch, or no kernel of one is one of the other,
     UsageError for a choice that finds no kernel, or several where it is to find one.
     """
-    unit = WARP_CYCLES if has_ledger(old) and has_ledger(new) else SAMPLES
+    unit = WARP_CYCLES if _has_ledger(old) and _has_ledger(new) else SAMPLES
     sides = (_side_of(old, names[0], unit), _side_of(new, names[1], unit))
     for side in sides:
         if not side.launches:
-            raise NotComparable(f"{side.head.name}: nothing was measured: it has no launches; collect again")
+            raise NotComparable(f"{side.head.name}: nothing was measured: no launch of it ended; collect again")
     pairs, gone, come = _kernel_pairs(*sides, choice)
     pairings = [_launch_pairs(sides[0].of(pair.old), sides[1].of(pair.new)) for pair in pairs]
     kernels = _kernel_differences(sides, pairs, [pairing[0] for pairing in pairings], unit)
@@ -135,16 +140,15 @@ def read_difference(
     )
 
 
-def has_ledger(database: sqlite3.Connection) -> bool:
+def _has_ledger(database: sqlite3.Connection) -> bool:
     return bool(database.execute("SELECT EXISTS (SELECT 1 FROM ledger)").fetchone()[0])
 
 
 def _side_of(database: sqlite3.Connection, name: str, unit: str) -> _Side:
     meta = dict(database.execute("SELECT key, value FROM meta"))
     launches = list(_launches(database, unit))
-    cycles: dict[int, int] = {}
-    for launch in launches:
-        cycles[launch.function] = cycles.get(launch.function, 0) + launch.side.cycles
+    by_function = by_group(launches, lambda launch: launch.function)
+    cycles = {number: sum(launch.side.cycles for launch in some) for number, some in by_function.items()}
     query = "SELECT function, display, f.name, m.name FROM functions f JOIN modules m USING (module)"
     kernels = [
         KernelName(number, name, symbol, base_name(module))
@@ -152,7 +156,7 @@ def _side_of(database: sqlite3.Connection, name: str, unit: str) -> _Side:
         if number in cycles
     ]
     kernels.sort(key=lambda kernel: (-cycles[kernel.number], kernel.number))
-    return _Side(database, _head(database, meta, name), launches, kernels)
+    return _Side(database, _head(database, meta, name), launches, by_function, kernels)
 
 
 def _head(database: sqlite3.Connection, meta: dict[str, str], name: str) -> Head:
@@ -163,19 +167,24 @@ def _head(database: sqlite3.Connection, meta: dict[str, str], name: str) -> Head
     return Head(
         name,
         origin(database, meta) | {"gpuprof": printable(meta["tool_version"])},
-        meta["complete"] == "1" and not database.execute("SELECT 1 FROM launches WHERE NOT complete").fetchone(),
+        meta["complete"] == "1",
         tuple(map(printable, dict.fromkeys(notes))),
         {launch: str(control) for launch, control in cache_controls(database).items()},
         int(database.execute(query).fetchone()[0]),
+        database.execute("SELECT COUNT(*) FROM launches WHERE NOT complete").fetchone()[0],
+        chip_facts(meta).clock_mhz,
     )
 
 
 def _launches(database: sqlite3.Connection, unit: str) -> Iterator[Launch]:
     table, column = ("ledger", "cycles") if unit == WARP_CYCLES else ("samples", "samples")
     costs = dict(database.execute(f"SELECT launch, SUM({column}) FROM {table} GROUP BY launch"))
-    rows = {launch: row for launch, *row in database.execute("SELECT launch, function, cycles FROM launches")}
+    query = "SELECT launch, function, cycles FROM launches WHERE complete"
+    rows = {launch: row for launch, *row in database.execute(query)}
     shaders = shaders_of_draws(database)
     for number, key, module in launch_keys(database):
+        if number not in rows:
+            continue
         function, cycles = rows[number]
         shader_of = shaders.get(number)
         side = LaunchSide(number, title(key, shader_of), key.shape, cycles, costs.get(number, 0))

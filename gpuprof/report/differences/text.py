@@ -128,7 +128,8 @@ def _lines(kernel: KernelDifference, unit: str, look: Look) -> Iterator[Text]:
     )
     cost = kernel.cost
     whole = f"all: {grouped(cost.old or 0)} -> {grouped(cost.new or 0)}, {cost.delta:+,} {unit}"
-    yield from flow(Text(), [*together, whole], look)
+    for words in (*together, whole):
+        yield from flow(Text(), [words], look)
     yield from flow(Text("reasons  ", DIM), reason_words(kernel), look)
 
 

@@ -14,7 +14,7 @@ from gpuprof.isa.causes import KINDS
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.report.differences.read_sides import Compared, Head
-from gpuprof.report.number_text import grouped
+from gpuprof.report.number_text import duration, grouped
 
 SELECTED = INDEX["selected"]
 # What a warp waits for, by reason.
@@ -55,6 +55,7 @@ UNCOALESCED = "uncoalesced accesses"
 GLOBAL = ("l1", "pending", "l2", "l2_far", "dram", "queued")
 LABELS = {kind.name: kind.label for kind in KINDS}
 POWERS = ((10**9, "G"), (10**6, "M"), (10**3, "K"))
+LEAST_TIMES_PERCENT = 100  # of growth: from here on a sentence has a factor
 LEAST_SHORT = 100_000  # from here on a sentence has three digits of a number, and a letter
 ORIGINS = {
     "compiler": "the compiler differs",
@@ -116,7 +117,9 @@ def speed(cycles: Change) -> str:
         return f"as fast as before ({grouped(cycles.new or 0)} cycles)"
     if cycles.percent is None:
         return f"{'slower' if cycles.delta > 0 else 'faster'} {both}"
-    # one digit more where the change is small, never 0.0
+    if cycles.percent >= LEAST_TIMES_PERCENT:
+        return f"{1 + cycles.percent / 100:,.1f} times as long as before {both}"
+    # more digits where the change is small, never 0.0
     digits = 1 if abs(cycles.percent) >= 0.1 else 3
     return f"{abs(cycles.percent):.{digits}f} % {'slower' if cycles.delta > 0 else 'faster'} {both}"
 
@@ -218,19 +221,28 @@ def summary(difference: Difference) -> str:
         for some, word in ((difference.gone, "gone"), (difference.new, "new"))
         if some
     ]
-    return f"{speed(difference.cycles)}, {of} compared: {', '.join(counts)}"
+    return f"{speed(difference.compared_cycles)}, {of} compared: {', '.join(counts)}"
 
 
 def cautions(compared: Compared) -> Iterator[str]:
     """What makes the sides differ apart from their kernels: the widest cause first."""
     for name, old, new in compared.origins:
         yield f"{ORIGINS[name]}: {old} -> {new}"
+    yield from _clocks(compared)
     if different := _cache_changes(compared):
         (text, old, new), n_more = different[0], len(different) - 1
         more = f" and {plural(n_more, 'more launch', 'more launches')}" if n_more else ""
         yield f"the caches were filled in another way: {old} -> {new} ({text}{more})"
     for head in (compared.old, compared.new):
         yield from _of_side(head)
+
+
+def _clocks(compared: Compared) -> Iterator[str]:
+    """Cycles of two clocks are not of one length."""
+    old, new, cycles = compared.old.clock_mhz, compared.new.clock_mhz, compared.difference.cycles
+    if old and new and old != new:
+        times = f"{duration(cycles.old or 0, old)} -> {duration(cycles.new or 0, new)}"
+        yield f"the clocks differ: {old:,.0f} -> {new:,.0f} MHz, all launches take {times}"
 
 
 def _cache_changes(compared: Compared) -> list[tuple[str, str, str]]:
@@ -247,6 +259,8 @@ def _of_side(head: Head) -> Iterator[str]:
     name = printable(head.name)
     if not head.is_complete:
         yield f"{name} is not complete: its numbers cover the part before it was cut off"
+    if head.n_cut_off:
+        yield f"{name}: {plural(head.n_cut_off, 'launch', 'launches')} did not end, and the comparison leaves them out"
     if head.disturbance_cycles:
         yield f"{name}: sampling cost {grouped(head.disturbance_cycles)} cycles (--stream lsu)"
     yield from (f"{name}: {note}" for note in head.notes)
