@@ -188,7 +188,7 @@ def page(compared, databases: tuple, given: Given) -> str:
 
 
 def render_text(compared, given: Given) -> str:
-    """As wide, and as colourful, as where it goes."""
+    """Text as wide, and as colourful, as where it goes."""
     import io
 
     from gpuprof.report.differences.text import lines

@@ -33,7 +33,7 @@ class Cause(NamedTuple):
 
 
 class Where(NamedTuple):
-    """What a cost of a kernel is charged to. `reason`: number of the stall reason."""
+    """A place that a cost of a kernel is charged to. `reason`: number of the stall reason."""
 
     spot: Spot
     reason: int
@@ -41,7 +41,7 @@ class Where(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a part of the difference is charged to: `Where` of both sides. `line`, `cause_line`: indices into the pairs
+    """A place that a part of the difference is charged to: `Where` of both sides. `line`, `cause_line`: indices into the pairs
     of lines; -1 where the cause has none.
     """
 
@@ -183,7 +183,7 @@ class KernelDifference:
 @dataclass(frozen=True)
 class Difference:
     """Two profiles. `kernels`: the pairs, the largest change of cycles first; `gone`, `new`: launches of one side;
-    `total`: the cost of all launches, counted apart from the kernels'.
+    `total`: the cost of all launches, read separately from the kernels'.
     """
 
     kernels: tuple[KernelDifference, ...]
@@ -207,7 +207,7 @@ class Difference:
 
     @cached_property
     def compared_cycles(self) -> Change[str, int]:
-        """Of the launches that have partners."""
+        """The cycles of the launches that have partners."""
         old = sum(kernel.old.cycles for kernel in self.kernels)
         return Change("cycles", old, sum(kernel.new.cycles for kernel in self.kernels))
 

@@ -1,6 +1,4 @@
-"""Which kernel of one profile is compared with which of the other: by name and module, then by name, then by content,
-which is their instructions.
-"""
+"""Pairs of kernels of two profiles: by name and module, then by name, then by content, which is their instructions."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Which launch of one profile is compared with which of the other.
+"""Pairs of launches of two profiles.
 
 1. A launch with the one of the same kernel, shape and ordinal. A draw's shader has that of a draw of the same name, and
    its ordinal among these.

@@ -56,7 +56,7 @@ class LinePair(NamedTuple):
 
 
 def words_of(line: Line) -> str:
-    """What a line says, whatever its indentation. One without a text is known by its number."""
+    """The text of a line, whatever its indentation. One without a text is known by its number."""
     return " ".join(line.text.split()) or f"line {line.number}"
 
 

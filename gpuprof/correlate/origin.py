@@ -1,6 +1,4 @@
-"""What made a profile's numbers, apart from the kernels: two profiles agree in it, or their numbers differ for more
-reasons than one.
-"""
+"""Origins of a profile's numbers other than its kernels: two profiles agree in them, or differ for more reasons than one."""
 
 import hashlib
 import sqlite3

@@ -264,8 +264,8 @@ def test_kernels_of_one_file(tmp_path):
          "--with B"),
         ("before.gpudb after.gpudb --with x", 2, "--with names the partner of a kernel: give --kernel, too"),
         ("before.gpudb after.gpudb --kernel nave", 2, "--kernel 'nave' finds no kernel; there are: transpose_naive"),
-        ("before.gpudb --kernel naive --with transpose_nive", 2, "--with 'transpose_nive' finds no kernel; did you mean "
-         "transpose_naive? there are: transpose_naive"),
+        ("before.gpudb --kernel naive --with transpose_nive", 2, "--with 'transpose_nive' finds no kernel; did you "
+         "mean transpose_naive? there are: transpose_naive"),
         ("before.gpudb after.gpudb --kernel (", 2, "--kernel '(' is not a regular expression: missing ), unterminated "
          "subpattern at position 0"),
         ("before.gpudb after.gpudb --chip h100", 2, "--chip is for files that are collected, and both are profiles; "

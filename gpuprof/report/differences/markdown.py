@@ -108,7 +108,7 @@ def _percent(change: Change) -> str:
 
 
 def _code(kernel: KernelDifference) -> Iterator[str]:
-    """As a unified diff: an instruction with other operands is taken out and put in."""
+    """A unified diff: an instruction with other operands is taken out and put in."""
     shown = 0
     for old, new in kernel.instructions:
         was = "" if old == ABSENT else _instruction(kernel.old_code[old].text, kernel.old_code[old].cost)

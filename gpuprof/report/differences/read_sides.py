@@ -42,7 +42,7 @@ class Head(NamedTuple):
     clock_mhz: float | None
 
     def cache(self, launch: int) -> str:
-        """What a launch's caches held, in the words of a baseline."""
+        """The content of a launch's caches, in the words of a baseline."""
         return self.caches.get(launch, str(AS_THE_PROGRAM))
 
 
@@ -75,7 +75,7 @@ class Compared:
 
 
 class Choice(NamedTuple):
-    """Which kernels are compared: those whose names a regular expression finds; with `partner`, the one that
+    """The kernels that are compared: those whose names a regular expression finds; with `partner`, the one that
     `kernel` finds on the old side with the one that `partner` finds on the new side.
     """
 

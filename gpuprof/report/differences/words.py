@@ -225,7 +225,7 @@ def summary(difference: Difference) -> str:
 
 
 def cautions(compared: Compared) -> Iterator[str]:
-    """What makes the sides differ apart from their kernels: the widest cause first."""
+    """Causes of a difference other than the kernels: the widest first."""
     for name, old, new in compared.origins:
         yield f"{ORIGINS[name]}: {old} -> {new}"
     yield from _clocks(compared)
@@ -267,7 +267,7 @@ def _of_side(head: Head) -> Iterator[str]:
 
 
 def kernel_notes(kernel: KernelDifference) -> Iterator[str]:
-    """What the numbers of a kernel do not say: how it was found, and launches of other shapes."""
+    """Facts that the numbers of a kernel do not say: how it was found, and launches of other shapes."""
     if kernel.pair.by == CONTENT:
         yield "paired by its instructions, which are the most alike"
     shapes = [

@@ -88,7 +88,7 @@ class Comparison:
 
     @cached_property
     def differences(self) -> list[KernelDifference]:
-        """Of the pairs, over all launches of each kernel."""
+        """The differences of the pairs, over all launches of each kernel."""
         found = []
         for pair in self._paired[0]:
             kernels = (self.kernels[0][pair.old], self.kernels[1][pair.new])
