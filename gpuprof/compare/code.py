@@ -11,7 +11,7 @@ MOST_COMPARED = 1_000_000  # pairs of instructions of a gap that are looked at: 
 
 
 class Code(NamedTuple):
-    """An instruction. `text`: branch targets are relative to the kernel's start; `line`: its line's number among the
+    """An instruction. `text`: branches have the distance to their target; `line`: its line's number among the
     line pairs of both versions; `cost`: in warp-cycles.
     """
 

@@ -41,8 +41,8 @@ class Where(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A place that a part of the difference is charged to: `Where` of both sides. `line`, `cause_line`: indices into the pairs
-    of lines; -1 where the cause has none.
+    """A place that a part of the difference is charged to: `Where` of both sides. `line`, `cause_line`: indices into
+    the pairs of lines; -1 where the cause has none.
     """
 
     line: int

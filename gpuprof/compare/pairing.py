@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
 Group = Callable[[Item], Hashable]
 Pairs = list[tuple[Item, Item]]
 
@@ -40,9 +41,9 @@ def _in_group(old: Iterable[Item], new: Iterable[Item], of_old: Group, of_new: G
         yield from zip(candidates.get(key, ()), items, strict=False)
 
 
-def by_group(items: Iterable[Item], group: Group) -> dict[Hashable, list[Item]]:
+def by_group(items: Iterable[Item], group: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """The items of each group, in their order."""
-    groups: dict[Hashable, list[Item]] = {}
+    groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault(group(item), []).append(item)
     return groups

@@ -49,13 +49,13 @@ def shaders_of_draws(database: sqlite3.Connection) -> dict[int, ShaderOf]:
     return {launch: ShaderOf(draw, printable(name), *place) for launch, draw, name, *place in rows}
 
 
-def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str]]:
-    """Each launch with its key and its module's name without folders, in the order they ran."""
+def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str, int]]:
+    """Each launch with its key, its module's name without folders, and its function, in the order they ran."""
     seen = Counter()
-    for launch, kernel, grid, block, shared, module in database.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name FROM launches "
+    for launch, kernel, grid, block, shared, module, function in database.execute(
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name, function FROM launches "
         "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
     ):
         name = printable(launch_text(kernel, extent_of(grid), extent_of(block), *([str(shared)] if shared else [])))
         seen[name] += 1
-        yield launch, LaunchKey(name, seen[name]), printable(base_name(module))
+        yield launch, LaunchKey(name, seen[name]), printable(base_name(module)), function

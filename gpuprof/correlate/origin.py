@@ -1,4 +1,6 @@
-"""Origins of a profile's numbers other than its kernels: two profiles agree in them, or differ for more reasons than one."""
+"""Origins of a profile's numbers other than its kernels: where two profiles do not agree in them, their numbers differ
+for that, too.
+"""
 
 import hashlib
 import sqlite3

@@ -1,6 +1,5 @@
 """A kernel of a report as one side of a difference: its lines, costs, instructions, numbers and findings."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuprof.base.wording import base_name
@@ -13,9 +12,9 @@ from gpuprof.compare.difference import (
     Where,
 )
 from gpuprof.compare.lines import Line, Passage, Spot
+from gpuprof.correlate.code_text import relative_text
 from gpuprof.correlate.findings import Found
 from gpuprof.correlate.metrics import METRICS
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.report.model import Instruction, Kernel, Report, Section
 from gpuprof.report.sections import source_sections
 from gpuprof.report.totals import totals
@@ -23,8 +22,6 @@ from gpuprof.report.totals import totals
 # Of a kernel, and not of each of its launches.
 OF_KERNEL = ("registers", "shared_nbytes", "local_nbytes", "spill_nbytes")
 SHARES = ("theoretical_occupancy", "achieved_occupancy", "issue_utilisation", "l1_hit_rate", "l2_hit_rate")
-ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
-JUMPS = ("BRA", "CALL")  # their operand is an address of code
 
 
 def kernel_side(
@@ -86,18 +83,9 @@ def _reasons(instruction: Instruction, unit: str) -> tuple[int, ...]:
 
 
 def _code(kernel: Kernel, unit: str) -> Iterator[tuple[int, str, int]]:
-    """(address, text, cost) of each instruction. Targets of jumps are relative to the first instruction, so that code
-    that is loaded somewhere else is the same.
-    """
-    known = {instruction.pc for instruction in kernel.instructions}
-    first = min(known, default=0)
-
-    def relative(match: re.Match) -> str:
-        pc = int(match[0], 16)
-        return f"+{(pc - first) // INSTRUCTION_NBYTES}" if pc in known else match[0]
-
+    """(address, text, cost) of each instruction."""
     for instruction in kernel.instructions:
-        text = ADDRESS.sub(relative, instruction.text) if instruction.opcode in JUMPS else instruction.text
+        text = relative_text(instruction.opcode, instruction.text, instruction.pc)
         yield instruction.pc, text, sum(_reasons(instruction, unit))
 
 

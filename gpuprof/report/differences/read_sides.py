@@ -26,7 +26,7 @@ from gpuprof.report.differences.kernel_sides import kernel_side
 from gpuprof.report.header_queries import chip_facts
 from gpuprof.report.queries import read_report
 
-ORDER = ("compiler", "gpuprof", "model", "chip", "chip_sha256", "host")  # causes of a difference: the widest first
+ORDER = ("gpuprof", "compiler", "chip", "chip_sha256", "model", "host")  # as check.causes has them: the widest first
 
 
 class Head(NamedTuple):
@@ -53,7 +53,6 @@ class Launch(NamedTuple):
     function: int
     key: LaunchKey
     shader_of: ShaderOf | None
-    module: str
     side: LaunchSide
 
 
@@ -179,16 +178,14 @@ def _head(database: sqlite3.Connection, meta: dict[str, str], name: str) -> Head
 def _launches(database: sqlite3.Connection, unit: str) -> Iterator[Launch]:
     table, column = ("ledger", "cycles") if unit == WARP_CYCLES else ("samples", "samples")
     costs = dict(database.execute(f"SELECT launch, SUM({column}) FROM {table} GROUP BY launch"))
-    query = "SELECT launch, function, cycles FROM launches WHERE complete"
-    rows = {launch: row for launch, *row in database.execute(query)}
+    cycles = dict(database.execute("SELECT launch, cycles FROM launches WHERE complete"))
     shaders = shaders_of_draws(database)
-    for number, key, module in launch_keys(database):
-        if number not in rows:
+    for number, key, _, function in launch_keys(database):
+        if number not in cycles:
             continue
-        function, cycles = rows[number]
         shader_of = shaders.get(number)
-        side = LaunchSide(number, title(key, shader_of), key.shape, cycles, costs.get(number, 0))
-        yield Launch(number, function, key, shader_of, module, side)
+        side = LaunchSide(number, title(key, shader_of), key.shape, cycles[number], costs.get(number, 0))
+        yield Launch(number, function, key, shader_of, side)
 
 
 def _kernel_pairs(
