@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuprof.base.wording import base_name
+from gpuprof.compare.code import opcode_of
 from gpuprof.compare.difference import (
     WARP_CYCLES,
     Cause,
@@ -11,6 +12,7 @@ from gpuprof.compare.difference import (
     LaunchSide,
     Where,
 )
+from gpuprof.compare.kernels import KernelName
 from gpuprof.compare.lines import Line, Passage, Spot
 from gpuprof.correlate.code_text import relative_text
 from gpuprof.correlate.findings import Found
@@ -22,6 +24,14 @@ from gpuprof.report.totals import totals
 # Of a kernel, and not of each of its launches.
 OF_KERNEL = ("registers", "shared_nbytes", "local_nbytes", "spill_nbytes")
 SHARES = ("theoretical_occupancy", "achieved_occupancy", "issue_utilisation", "l1_hit_rate", "l2_hit_rate")
+
+
+def kernel_name(kernel: Kernel) -> KernelName:
+    return KernelName(kernel.function, kernel.name, kernel.symbol, kernel.module)
+
+
+def opcodes(kernel: Kernel) -> list[str]:
+    return [opcode_of(instruction.text) for instruction in kernel.instructions]
 
 
 def kernel_side(

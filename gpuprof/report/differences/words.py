@@ -131,6 +131,12 @@ def place_of(kernel: KernelDifference, line: int) -> str:
     return printable(f"{path}:{number}" if number else path or "no line")
 
 
+def is_line(kernel: KernelDifference, line: int) -> bool:
+    """False for code that no line is known for."""
+    side, spot = _place(kernel, line)
+    return bool(side.line(spot).number)
+
+
 def was_place_of(kernel: KernelDifference, line: int) -> str:
     """The old place of a line, where it is another one: "35", or "math.cuh:35" where it has moved to another file."""
     pair = kernel.lines[line]

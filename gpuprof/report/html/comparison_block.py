@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gpuprof.compare.alignment import ABSENT
-from gpuprof.compare.code import opcode_of
 from gpuprof.compare.difference import SAMPLES, WARP_CYCLES, KernelDifference, LaunchSide, difference_of
 from gpuprof.compare.kernels import REQUEST, KernelName, KernelPair, paired_kernels
 from gpuprof.compare.lines import LinePair, Spot
-from gpuprof.report.differences.kernel_sides import kernel_side, passage_of
+from gpuprof.report.differences.kernel_sides import kernel_side, opcodes, passage_of
 from gpuprof.report.differences.words import ending_words, groups_of, headline
 from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.blocks.stalls import term_of
@@ -74,11 +73,8 @@ class Comparison:
         if self.by_request:
             return [KernelPair(next(iter(old)), next(iter(new)), REQUEST)], [], []
 
-        def words_of(kernel: Kernel) -> list[str]:
-            return [opcode_of(instruction.text) for instruction in kernel.instructions]
-
         return paired_kernels(
-            list(old), list(new), lambda kernel: words_of(old[kernel]), lambda kernel: words_of(new[kernel])
+            list(old), list(new), lambda kernel: opcodes(old[kernel]), lambda kernel: opcodes(new[kernel])
         )
 
     @cached_property
