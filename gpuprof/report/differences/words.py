@@ -50,9 +50,15 @@ ENDED_BY = {
     "signal": "a signal of another warp",
     "grid": "the grid before",
 }
-CONFLICTS = {"shared": "bank conflicts", "queue": "accesses that take more passes than they need"}
-UNCOALESCED = "uncoalesced accesses"
-GLOBAL = ("l1", "pending", "l2", "l2_far", "dram", "queued")
+# The same, where the access that ended the stalls takes more passes or sectors than it needs.
+BANK_CONFLICTS, UNCOALESCED = "bank conflicts", "uncoalesced accesses"
+CONFLICTS = {
+    "long_scoreboard": UNCOALESCED,
+    "short_scoreboard": BANK_CONFLICTS,
+    "mio_throttle": BANK_CONFLICTS,
+    "lg_throttle": "a queue that conflicts of accesses fill",
+    "drain": UNCOALESCED,
+}
 LABELS = {kind.name: kind.label for kind in KINDS}
 POWERS = ((10**9, "G"), (10**6, "M"), (10**3, "K"))
 LEAST_TIMES_PERCENT = 100  # of growth: from here on a sentence has a factor
@@ -181,13 +187,10 @@ def line_words(kernel: KernelDifference, line: int) -> str:
 
 
 def waits_for(group: Group) -> str:
-    if group.conflict:
-        return CONFLICTS.get(group.kind, UNCOALESCED) if group.kind in (*CONFLICTS, *GLOBAL) else ended_by(group)
-    return ended_by(group)
-
-
-def ended_by(group: Group) -> str:
-    return ENDED_BY.get(group.kind) or WAITS_FOR[NAMES[group.reason]]
+    reason = NAMES[group.reason]
+    if group.conflict and reason in CONFLICTS:
+        return CONFLICTS[reason]
+    return ENDED_BY.get(group.kind) or WAITS_FOR[reason]
 
 
 def change_words(kernel: KernelDifference, change: Change[Waits, int], unit: str) -> str:
