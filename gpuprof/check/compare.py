@@ -1,37 +1,20 @@
-"""Facts against a baseline's facts: a pure function.
-
-Which launch is compared with which:
-
-1. A launch with the baseline's launch of the same kernel, shape and ordinal. A draw's shader has that of a draw of the
-   same name, and its ordinal among these.
-2. What is left over of a kernel and shape, draws whose names changed, in the order of both sides.
-3. What is left over of a kernel, in its order, with what is left over of that kernel in the baseline, in its order: its
-   shape changed.
-
-Equal shapes go first since they do equal work: a launch that was inserted, or one of several that changed, moves no
-other one to a foreign partner. Kernels of one name in different modules are never partners with different shapes.
+"""Facts against a baseline's facts: a pure function. `compare.launches` says which launch is compared with which, and
+`compare.lines` which line of source: a line that was edited, or whose file has another name, is the same line.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuprof.check.causes import cause_of_change, check_origin
-from gpuprof.check.facts import (
-    Chain,
-    Facts,
-    LaunchFacts,
-    LaunchKey,
-    LineKey,
-    Position,
-    ShaderOf,
-    is_costly,
-    title,
-)
+from gpuprof.check.facts import Chain, Facts, LaunchFacts, LineKey, Position, is_costly
 from gpuprof.check.rules import Rule
 from gpuprof.compare.changes import Change, changes, largest_growth_first
-from gpuprof.compare.pairing import paired
+from gpuprof.compare.launches import Launched, paired_launches
+from gpuprof.compare.lines import Line, Passage, Spot, line_pairs
+from gpuprof.compare.pairing import by_group
+from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, title
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import NotComparable
 
@@ -130,37 +113,28 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
     for rule in rules:
         if BY_NAME[rule.metric].of_some and not any(rule.metric in each.metrics for each in new.launches.values()):
             raise NotComparable(f"no launch has {rule.metric}, so --fail-on {rule.text!r} cannot be checked")
-    name_old, name_new = _names(old), _names(new)
-    groups = [
-        (name_old.get, name_new.get),
-        (lambda key: key.name, lambda key: key.name),
-        *(() if strict_shape else [(_kernel_of(old), _kernel_of(new))]),
-    ]
-    pairing = paired(list(old.launches), list(new.launches), *groups)
-    pairs = [Pair._make(pair) for pair in pairing.pairs]
+    olds, news = _launched(old), _launched(new)
+    pairing = paired_launches(list(olds), list(news), strict_shape)
+    pairs = [Pair(olds[was], news[now]) for was, now in pairing.pairs]
     check_caches(old, new, pairs)
     return Comparison(
         tuple(compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules) for pair in pairs),
-        tuple(Single(key, old.launches[key].shader_of) for key in pairing.old),
-        tuple(Single(key, new.launches[key].shader_of, new.launches[key].at) for key in pairing.new),
+        tuple(Single(key, old.launches[key].shader_of) for key in map(olds.__getitem__, pairing.old)),
+        tuple(
+            Single(key, new.launches[key].shader_of, new.launches[key].at) for key in map(news.__getitem__, pairing.new)
+        ),
         tuple(rules),
     )
 
 
-def _names(facts: Facts) -> dict[LaunchKey, tuple]:
-    """The name of each launch, its stage and its draw's name, and the ordinal among those with the same ones."""
-    seen = Counter()
-    names: dict[LaunchKey, tuple] = {}
+def _launched(facts: Facts) -> dict[Launched, LaunchKey]:
+    """The launches as they are known again, in their order."""
+    found = {}
     for key, launch in facts.launches.items():
         shader_of = launch.shader_of
-        name = (key.name, *((shader_of.stage, shader_of.name) if shader_of else ()))
-        seen[name] += 1
-        names[key] = (*name, seen[name] if shader_of else key.ordinal)
-    return names
-
-
-def _kernel_of(facts: Facts) -> Callable[[LaunchKey], tuple]:
-    return lambda key: (facts.launches[key].module, key.kernel)
+        shader = (shader_of.stage, shader_of.name) if shader_of else ()
+        found[Launched(key.kernel, key.shape, key.ordinal, launch.module, shader)] = key
+    return found
 
 
 def check_caches(old: Facts, new: Facts, pairs: Sequence[Pair]) -> None:
@@ -206,9 +180,42 @@ def compare_lines(old: LaunchFacts, new: LaunchFacts, metric: str) -> tuple[Line
     """The lines whose share in a metric changed; none for "". A line that the baseline leaves out and whose share is
     still small may not have changed at all: it is left out too.
     """
-    was, now = ({line: cost.values.get(metric, 0) for line, cost in launch.lines.items()} for launch in (old, new))
-    lines = [line for line in was.keys() | now.keys() if line in was or is_costly(metric, now[line], old)]
-    return tuple(_line_change(metric, change, new) for change in largest_growth_first(changes(was, now, lines)))
+    found = []
+    for was, now in paired_lines(old, new):
+        before, after = (
+            launch.lines[line].values.get(metric, 0) if line else None for launch, line in ((old, was), (new, now))
+        )
+        name = now or was
+        assert name is not None
+        if was or is_costly(metric, after or 0, old):
+            found.append(Change(name, before, after))
+    return tuple(_line_change(metric, change, new) for change in largest_growth_first(found))
+
+
+def paired_lines(old: LaunchFacts, new: LaunchFacts) -> list[tuple[LineKey | None, LineKey | None]]:
+    """Lines of both sides that are one line; None where a side does not have it."""
+    return _paired_keys(tuple(old.lines), tuple(new.lines))
+
+
+@lru_cache(maxsize=256)  # launches of one kernel have the same lines
+def _paired_keys(old: tuple[LineKey, ...], new: tuple[LineKey, ...]) -> list[tuple[LineKey | None, LineKey | None]]:
+    olds, news = _passages(old), _passages(new)
+
+    def key(side: list[tuple[Passage, list[LineKey]]], spot: Spot | None) -> LineKey | None:
+        return None if spot is None else side[spot.passage][1][spot.line]
+
+    pairs = line_pairs([passage for passage, _ in olds], [passage for passage, _ in news])
+    return [(key(olds, pair.old), key(news, pair.new)) for pair in pairs]
+
+
+def _passages(lines: tuple[LineKey, ...]) -> list[tuple[Passage, list[LineKey]]]:
+    """The lines by file, in their order. One of several that say the same is known by which of them it is."""
+    by_file = by_group(lines, lambda line: line.file)
+    return [(Passage(file, file, tuple(Line(0, _text(line)) for line in some)), some) for file, some in by_file.items()]
+
+
+def _text(line: LineKey) -> str:
+    return line.text if line.occurrence == 1 else f"{line.text} ({line.occurrence})"
 
 
 def _line_change(metric: str, change: Change[LineKey, int], new: LaunchFacts) -> LineChange:

@@ -11,7 +11,7 @@ from pathlib import Path
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.check.causes import cause_text
 from gpuprof.check.compare import Comparison, Crossing, LaunchComparison, LineChange
-from gpuprof.check.facts import Chain, Facts, title
+from gpuprof.check.facts import Chain, Facts
 from gpuprof.check.found import PlacedFinding, PlacedResult
 from gpuprof.check.problem_lines import problem_lines
 from gpuprof.check.render import (
@@ -25,6 +25,7 @@ from gpuprof.check.render import (
 )
 from gpuprof.check.requirements import Outcome, outcome_line, outcome_lines, outcome_objects
 from gpuprof.check.verdict import BlamedLine, EntryVerdict, LaunchNumbers, Place, Problem
+from gpuprof.correlate.launch_names import title
 from gpuprof.errors import GpuprofError, NotComparable
 
 

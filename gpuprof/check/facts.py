@@ -1,7 +1,6 @@
 """The facts that a check compares: the exact numbers of every launch of a database, as plain values."""
 
 import hashlib
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -10,17 +9,16 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from gpuprof.base.cache_control import AS_THE_PROGRAM, KEEP
-from gpuprof.base.wording import extent_of, launch_text, plural
+from gpuprof.base.wording import plural
+from gpuprof.correlate.code_text import relative_text
+from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
 from gpuprof.correlate.metrics import OF_LINES, cache_controls, launch_values
+from gpuprof.correlate.origin import origin
 from gpuprof.errors import NotComparable
-from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.printing.printable import printable
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
-NO_HOST = "none"  # launches of no program
 DIGEST_CHARACTERS = 16
-WITH_TARGET = frozenset(name for name, op in BY_NAME.items() if op.kind in ("branch", "call"))  # in their text
-_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 MAX_LINE_CHARACTERS = 120  # of a source line's text, stored to distinguish lines and to name them
 
 
@@ -60,40 +58,6 @@ class LineCost(NamedTuple):
     @property
     def warp_cycles(self) -> int:
         return self.values.get("warp_cycles", 0)
-
-
-class LaunchKey(NamedTuple):
-    name: str  # "saxpy<<<64, 256>>>"
-    ordinal: int  # 1 for the first launch of that name, 2 for the next, ...
-
-    @property
-    def kernel(self) -> str:
-        return self.name.rpartition("<<<")[0]
-
-    @property
-    def shape(self) -> str:
-        """Grid, block and dynamic shared memory: "<<<64, 256>>>"."""
-        return "".join(self.name.rpartition("<<<")[1:])
-
-    def __str__(self) -> str:
-        return self.name if self.ordinal == 1 else f"{self.name} #{self.ordinal}"
-
-
-class ShaderOf(NamedTuple):
-    """The draw that a launch is a shader of."""
-
-    draw: int
-    name: str  # the draw's
-    of_pass: int
-    stage: str
-
-    def __str__(self) -> str:
-        return f"draw {self.draw}, {self.name}, pass {self.of_pass}, {self.stage}"
-
-
-def title(key: LaunchKey, shader_of: ShaderOf | None) -> str:
-    """ "transform<<<52, 32>>> (draw 2, teapot, pass 1, vertex)"."""
-    return f"{key} ({shader_of})" if shader_of else str(key)
 
 
 @dataclass(frozen=True)
@@ -163,26 +127,6 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
     return Facts(printable(meta["tool_version"]), origin(database, meta), launches)
 
 
-def shaders_of_draws(database: sqlite3.Connection) -> dict[int, ShaderOf]:
-    """By launch."""
-    rows = database.execute("SELECT launch, draw, name, pass, stage FROM draw_launches JOIN draws USING (draw)")
-    return {launch: ShaderOf(draw, printable(name), *place) for launch, draw, name, *place in rows}
-
-
-def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
-    compilers = sorted(compiler for (compiler,) in database.execute("SELECT DISTINCT compiler FROM modules"))
-    values = {
-        "model": meta["model_version"],
-        "chip": meta["chip"],
-        # a chip file can change under its name
-        "chip_sha256": _digest(meta["chip_json"]),
-        "compiler": ", ".join(compilers),
-        # a program's requests arrive when its host makes them: which kernels overlap follows from it
-        "host": meta.get("host", NO_HOST),
-    }
-    return {name: printable(value) for name, value in values.items()}
-
-
 def code_digests(database: sqlite3.Connection) -> dict[int, str]:
     """Kernel -> a digest of its instructions and of its module's device functions, which it may call. Where the code
     was loaded, and which lines it comes from, do not count.
@@ -190,7 +134,7 @@ def code_digests(database: sqlite3.Connection) -> dict[int, str]:
     texts: dict[int, list[str]] = {}
     query = "SELECT function, pc, opcode, text FROM instructions ORDER BY pc"
     for function, pc, opcode, text in database.execute(query):
-        texts.setdefault(function, []).append(_without_address(text, pc) if opcode in WITH_TARGET else text)
+        texts.setdefault(function, []).append(relative_text(opcode, text, pc))
     functions = database.execute("SELECT function, module, is_kernel FROM functions ORDER BY function").fetchall()
     called: dict[int, list[str]] = {}
     for function, module, is_kernel in functions:
@@ -201,11 +145,6 @@ def code_digests(database: sqlite3.Connection) -> dict[int, str]:
         for function, module, is_kernel in functions
         if is_kernel
     }
-
-
-def _without_address(text: str, pc: int) -> str:
-    """The text of a branch or call with the distance in the place of its target's address."""
-    return _ADDRESS.sub(lambda match: f"{int(match[0], 16) - pc:+d}", text)
 
 
 def _digest(text: str) -> str:
@@ -219,18 +158,6 @@ def kernel_lines(database: sqlite3.Connection, origins: Origins) -> dict[int, Po
         if pc in origins:
             first[function] = min(first.get(function, origins[pc].at), origins[pc].at)
     return first
-
-
-def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str, int]]:
-    """Each launch with its key, its module's name and its function, in the order they ran."""
-    seen = Counter()
-    for launch, kernel, grid, block, shared, module, function in database.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name, function FROM launches "
-        "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
-    ):
-        name = printable(launch_text(kernel, extent_of(grid), extent_of(block), *([str(shared)] if shared else [])))
-        seen[name] += 1
-        yield launch, LaunchKey(name, seen[name]), _file_name(module), function
 
 
 def launch_titles(database: sqlite3.Connection, origins: Origins) -> dict[int, tuple[str, Position | None]]:

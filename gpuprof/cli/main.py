@@ -35,6 +35,7 @@ COMMANDS = {
     "quality": "Show the error of the samples, by period.",
     "check": "Compare with committed baselines; exit 3 on a regression.",
     "bisect": "Find the commit that made a metric grow.",
+    "diff": "Show how two profiles differ, by lines, reasons and causes.",
     "sweep": "Run one file on a table of chips and parameters.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
     "fidelity": "Compare the model with published measurements.",

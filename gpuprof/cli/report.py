@@ -125,7 +125,7 @@ def read_page(file: Path, other: Path | None, page: str | None, choice: Choice, 
         if page == "draws":
             report = replace(report, draws=read_draws(db, chosen))
         check_measured(report, page is None or PAGES[page].needs_cycles)
-        return report, html_text(db, report, other, choice) if format_ == HTML else ""
+        return report, html_text(db, report, (file, other), choice) if format_ == HTML else ""
 
 
 def check_format(given: Given, format_: str, other: Path | None) -> None:
@@ -192,8 +192,8 @@ def takes(page: str | None, flag: str) -> bool:
     return page is None or flag in PAGES[page].flags
 
 
-def html_text(database, report, other: Path | None, choice: Choice) -> str:
-    """The page of a report, next to that of the profile `other` if one is given."""
+def html_text(database, report, files: tuple[Path, Path | None], choice: Choice) -> str:
+    """The page of a report, next to that of a second file if one is given."""
     from dataclasses import replace
 
     from gpuprof.correlate.database import reading
@@ -202,7 +202,7 @@ def html_text(database, report, other: Path | None, choice: Choice) -> str:
     from gpuprof.report.measured import check_measured
     from gpuprof.report.queries import read_report
 
-    shown = Profile(database, report)
+    shown, other = Profile(database, report), files[1]
     if other is None:
         return html_of([shown])
     with reading(other) as second:
@@ -210,7 +210,7 @@ def html_text(database, report, other: Path | None, choice: Choice) -> str:
             read_report(second, choice.kernel, choice.launch, choice.shaders), vocabulary=report.vocabulary
         )
         check_measured(compared)
-        return html_of([shown, Profile(second, compared)])
+        return html_of([shown, Profile(second, compared)], tuple(map(str, files)))
 
 
 def print_html(text: str, output: Path | None) -> None:

@@ -29,7 +29,7 @@ def aligned(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]
         edges = [(first - 1, start - 1), *anchors, (last, end)] if anchors else []
         for (old, new), (next_old, next_new) in pairwise(edges):
             stretches.append((old + 1, next_old, new + 1, next_new))
-    return _in_order(pairs)
+    return in_order(pairs)
 
 
 def _anchors(before: Sequence[str], after: Sequence[str], olds: range, news: range) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def _longest_ascending(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen[::-1]
 
 
-def _in_order(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def in_order(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Pairs of both sides ascend; a line of one side comes before the next pair, old lines before new ones."""
     matches = sorted(pair for pair in pairs if ABSENT not in pair)
     olds = sorted(old for old, new in pairs if new == ABSENT)

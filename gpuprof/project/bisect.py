@@ -8,8 +8,9 @@ A commit that cannot be measured (it does not build, or lacks the kernel) is pas
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gpuprof.check.facts import Facts, LaunchKey
+from gpuprof.check.facts import Facts
 from gpuprof.check.rules import Rule
+from gpuprof.correlate.launch_names import LaunchKey
 from gpuprof.errors import NotComparable
 
 # Of several launches, the largest; other metrics add up.

@@ -189,6 +189,7 @@ class Kernel:
     works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where none were counted
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
     atomic_lines: tuple[AtomicLine, ...] = ()  # most cycles first
+    function: int = 0  # its number in the database
 
     @cached_property
     def cost(self) -> Cost:

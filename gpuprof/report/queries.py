@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,14 +32,15 @@ def read_report(
     shaders: Shaders | None = None,
     *,
     traces: bool = False,
+    launches: Collection[int] | None = None,
 ) -> Report:
     """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one
-    launch, or those of shaders. `traces`: with the tables of trace generators, which may be long.
+    launch, or those of shaders, or these `launches`. `traces`: with the tables of trace generators, which may be long.
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
     meta = dict(database.execute("SELECT key, value FROM meta"))
-    list_wanted(database, launch, shaders)
+    list_wanted(database, launch, shaders, launches)
     chosen = choose_functions(database, kernel, launch, shaders)
     list_launches(database)
     list_code(database)
@@ -55,8 +56,8 @@ def read_report(
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
-    launches = {member.launch for kernel in kernels for member in kernel.launches}
-    all_findings = findings_of(database, launches, is_whole=launch is None and shaders is None)
+    shown = {member.launch for kernel in kernels for member in kernel.launches}
+    all_findings = findings_of(database, shown, is_whole=launch is None and shaders is None and launches is None)
     kernels = [replace(kernel, advice=advice_of(kernel, all_findings)) for kernel in kernels]
     return Report(
         read_header(database, meta, tuple(kernels)),
@@ -64,8 +65,8 @@ def read_report(
         tuple(kernels),
         bool(not_issued),
         findings=all_findings,
-        watchers=watchers_of(database, launches),
-        traces=read_traces(database, launches) if traces else (),
+        watchers=watchers_of(database, shown),
+        traces=read_traces(database, shown) if traces else (),
         n_draws=database.execute("SELECT COUNT(*) FROM draws").fetchone()[0],
     )
 
@@ -88,12 +89,20 @@ def advice_of(kernel: Kernel, all_findings: tuple[Found, ...]) -> tuple[Found, .
     return tuple(finding for finding in all_findings if finding.generator == NOBODY and finding.launch in launches)
 
 
-def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shaders | None) -> None:
+def list_wanted(
+    database: sqlite3.Connection,
+    launch: int | None,
+    shaders: Shaders | None,
+    launches: Collection[int] | None = None,
+) -> None:
     """Lists the requested launches in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.launches_wanted")
     database.execute("CREATE TEMP TABLE launches_wanted (launch INTEGER PRIMARY KEY)")
     if launch is not None and launch > MAX_COUNT:  # SQLite has no such integer
+        return
+    if launches is not None:
+        database.executemany("INSERT INTO temp.launches_wanted VALUES (?)", [(number,) for number in launches])
         return
     if shaders is None:
         database.execute(
@@ -210,6 +219,7 @@ def read_kernel(
         blames,
         others,
         atomic_lines=tuple(read_atomic_lines(database, key)),
+        function=function,
     )
 
 

@@ -14,8 +14,9 @@ from gpuprof.base.wording import installed_version
 from gpuprof.check.baseline import FORMAT, OLDEST, baseline_lines, read_baseline, write_baseline
 from gpuprof.check.causes import AGAINST
 from gpuprof.check.compare import compare
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
+from gpuprof.check.facts import Facts, LaunchFacts, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule
+from gpuprof.correlate.launch_names import LaunchKey
 from gpuprof.correlate.metrics import METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.encoding import encode, make
@@ -322,7 +323,7 @@ regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|2
 
 
 def test_an_edited_line(folder):
-    """The old line is gone, the new one is not in the baseline."""
+    """It is the same line, which says something else."""
     write_blur(
         folder / "now.gprec",
         cycles=(1000,),
@@ -345,14 +346,42 @@ blur<<<(8, 8), 64>>>  regressed
   warp_cycles                      1000  5100  +4100, +410.0 %
   warp_cycles_long_scoreboard      1000  5100  +4100, +410.0 %
   warp-cycles by line  baseline   now  change
-  blur.cu:5                   -  5000   +5000  x[1] = sqrtf(a);
-  blur.cu                   900     -    -900  x[1] = a;
+  blur.cu:5                 900  5000   +4100  x[1] = sqrtf(a);
 
 regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, only its data changed
-             blur.cu:5  under 1% -> 5000 warp-cycles (+5000)  x[1] = sqrtf(a);
+             blur.cu:5  900 -> 5000 warp-cycles (+4100)  x[1] = sqrtf(a);
 1 launch compared (cycles=1%|200): 1 regressed
 """
     )
+
+
+def test_a_line_that_is_another_one(folder):
+    """The old line is gone, the new one is not in the baseline."""
+    write_blur(
+        folder / "now.gprec",
+        cycles=(1000,),
+        lines=(40, 5000, 60),
+        source=[*SOURCE[:4], "    atomicAdd(&total, 1);", *SOURCE[5:]],
+    )
+    code, out, _ = check(folder, "--diff")
+    assert code == 3
+    assert (
+        """\
+  warp-cycles by line  baseline   now  change
+  blur.cu:5                   -  5000   +5000  atomicAdd(&total, 1);
+  blur.cu                   900     -    -900  x[1] = a;
+"""
+        in out
+    )
+    assert "blur.cu:5  under 1% -> 5000 warp-cycles (+5000)  atomicAdd(&total, 1);" in out
+
+
+def test_the_file_was_renamed(folder):
+    """Its lines are the same lines: one that costs what it did is blamed for nothing."""
+    write_blur(folder / "now.gprec", cycles=(1000,), lines=(40, 900, 4060), path_of_source="smooth.cu")
+    code, out, _ = check(folder)
+    assert code == 3
+    assert out.splitlines()[1:-1] == ["             smooth.cu:6  60 -> 4060 warp-cycles (+4000)  __syncthreads();"]
 
 
 def test_an_improvement(folder):

@@ -7,10 +7,11 @@ import pytest
 from gpuprof.check.baseline import read_baseline, write_baseline
 from gpuprof.check.compare import Comparison, compare
 from gpuprof.check.entry import Checked, entry_of
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, ShaderOf, measure
+from gpuprof.check.facts import Facts, LaunchFacts, measure
 from gpuprof.check.renderers.text import file_lines
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
 from gpuprof.correlate.database import reading
+from gpuprof.correlate.launch_names import LaunchKey, ShaderOf
 from gpuprof.errors import FileFormatError, NotComparable
 from tests.support.drawn_database import make_drawn
 

@@ -24,10 +24,7 @@ from tests.paths import DOCS, ROOT
 README = ROOT / "README.md"
 PAGES = (
     README,
-    *(
-        DOCS / name
-        for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md", "check.md", "ci.md")
-    ),
+    *(DOCS / f"{name}.md" for name in ("launches", "python-api", "interop", "sweep", "export", "check", "ci", "diff")),
 )
 SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"

@@ -45,11 +45,50 @@ def test_kernels_numbers_and_lines(show, databases):
     assert shown.errors == []
 
 
+def test_the_page_of_diff_opens_at_the_comparison_and_names_the_files(show, databases, tmp_path):
+    assert gpuprof(tmp_path, "diff", "before.gpudb", "after.gpudb", "-o", "page.html")[0] == 0
+    shown = show(page=(tmp_path / "page.html").read_text())
+    assert shown.texts("nav [aria-current]") == ["Compare"]
+    heads = shown.page.get_by_role("region", name="Reasons and causes").locator("th").all_inner_texts()
+    assert [head.strip() for head in heads][:6] == [
+        "line",
+        "why",
+        "ended by",
+        "before.gpudb",
+        "after.gpudb",
+        "difference",
+    ]
+    (row,) = rows(shown, "Reasons and causes, the largest difference first")
+    assert row[:7] == [
+        "transpose.cu:16 (was 14)", "long_scoreboard", "", "54,000", "74,000", "+20,000", "+37.0%"
+    ]  # fmt: skip
+    assert shown.texts("p.words") == [
+        "14.0 % slower (10,000 -> 11,400 cycles): line 16 waits 20,000 warp-cycles more for data from global or local "
+        "memory"
+    ]
+    assert "before before.gpudb:" in shown.texts(".compare > p")[0]
+    assert shown.errors == []
+
+
+def test_two_kernels_of_one_file(show, databases, tmp_path):
+    before, _ = databases
+    with sqlite3.connect(before) as db:
+        db.execute("UPDATE functions SET display = 'naive<float>' WHERE function = 0")
+    db.close()
+    code, _, error = gpuprof(tmp_path, "diff", "before.gpudb", "after.gpudb", "--kernel", "naive", "--with",
+        "transpose", "-o", "page.html")  # fmt: skip
+    assert (code, error) == (0, "")
+    shown = show(page=(tmp_path / "page.html").read_text())
+    assert rows(shown, "Kernels, those that got slower first")[0][0] == "naive<float> -> transpose_naive"
+    assert shown.errors == []
+
+
 def test_a_kernel_of_one_alone(show, databases):
     before, after = databases
     with sqlite3.connect(after) as db:
         db.execute("UPDATE functions SET display = 'other'")
         db.execute("UPDATE launches SET kernel = 'other'")
+        db.execute("UPDATE instructions SET text = 'NOP'")
     db.close()
     shown = show(before, after, hash_="view=compare&kernel=other")
     found = rows(shown, "Kernels, those that got slower first")
@@ -75,7 +114,15 @@ def test_the_data(tmp_path, databases):
     assert gpuprof(tmp_path, "report", before, after, "--html", "page.html")[0] == 0
     page = (tmp_path / "page.html").read_text()
     comparison = tables_of(page, "comparison")
-    assert comparison["pairs"] == [{"before": 0, "after": 0}]
+    words = (
+        "14.0 % slower (10,000 -> 11,400 cycles): line 16 waits 20,000 warp-cycles more for data from global or local "
+        "memory"
+    )
+    assert comparison["pairs"] == [{"before": 0, "after": 0, "words": words}]
+    assert comparison["sides"] == [{"name": before}, {"name": after}]
+    (part,) = comparison["parts"]
+    assert (part["before"], part["after"], part["ending"]) == (54000, 74000, "")
+    assert comparison["lines"][part["line"]]["kind"] == "same"
     first = tables_of(page)["rows"]
     moved = [(first[line["before"]]["number"], line["after"]) for line in comparison["lines"] if line["before"] >= 0]
     new = [line["after"] for line in comparison["lines"] if line["before"] < 0]

@@ -1,21 +1,22 @@
 """Two profiles side by side, as Markdown: of each kernel that both have its numbers, stall mixes and lines.
 
-Kernels belong together by name, lines by file (without its folders) and number. Shares are of each profile's own
-cost: warp-cycles of a recording, samples of a card, which estimate the same shares. So a card's profile can be compared
-with the model's.
+Kernels and lines belong together as in `gpuprof diff`. Shares are of each profile's own cost: warp-cycles of a
+recording, samples of a card, which estimate the same shares. So a card's profile can be compared with the model's.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from gpuprof.base.wording import base_name
-from gpuprof.compare.changes import changes, distance
-from gpuprof.compare.pairing import paired
+from gpuprof.compare.changes import Change, distance
+from gpuprof.compare.difference import SAMPLES, WARP_CYCLES, KernelDifference, difference_of
+from gpuprof.compare.kernels import NAME, KernelPair, paired_kernels
 from gpuprof.errors import NotComparable
-from gpuprof.export.tables.markdown import row, text
 from gpuprof.export.tables.ncu_values import report_of
+from gpuprof.isa.printing.markdown import escaped, row
 from gpuprof.isa.stalls import NAMES
+from gpuprof.report.differences.kernel_sides import kernel_name, kernel_side, opcodes
+from gpuprof.report.differences.words import is_line, note_of, place_of
 from gpuprof.report.model import ChipFacts, Kernel, Report
 from gpuprof.report.totals import totals
 
@@ -42,28 +43,46 @@ def lines(one: Report, two: Report) -> Iterator[str]:
     if not pairs:
         ours, theirs = (", ".join(kernel.name for kernel in report.kernels) for report in (one, two))
         raise NotComparable(f"the files have no kernel in common: one has {ours}, the other {theirs}")
-    for first, second in pairs:
-        yield from (f"## {text(first.name)}", "", row("", *names, "ratio"), "|---|--:|--:|--:|")
+    for pair in pairs:
+        first, second = pair
+        both = difference(one, two, pair)
+        yield from (f"## {heading(pair)}", "", row("", *names, "ratio"), "|---|--:|--:|--:|")
         yield number("cycles of a launch", cycles(first), cycles(second), "")
         yield number("registers", first.registers, second.registers, "")
         yield from totals_of((first, one.chip), (second, two.chip))
         yield from ("", row("stalls", *names, "points"), "|---|--:|--:|--:|")
-        yield from shares_of(*(by_reason(kernel) for kernel in (first, second)))
+        yield from shares_of(both, [(NAMES[change.name], change) for change in both.by_reason])
         yield from ("", row("lines", *names, "points"), "|---|--:|--:|--:|")
-        yield from shares_of(*(by_line(kernel) for kernel in (first, second)))
+        yield from shares_of(both, lines_of(both))
         yield ""
 
 
 def kernel_pairs(one: Report, two: Report) -> list[tuple[Kernel, Kernel]]:
-    """Kernels of one name, in the order of the first profile."""
-    ours, theirs = ({kernel.name: kernel for kernel in report.kernels} for report in (one, two))
-    pairing = paired(list(theirs), list(ours), (str, str))
-    return [(ours[new], theirs[old]) for old, new in pairing.pairs]
+    """Kernels that belong together, in the order of the first profile."""
+    ours, theirs = ({kernel_name(kernel): kernel for kernel in report.kernels} for report in (one, two))
+    pairs, _, _ = paired_kernels(
+        list(theirs), list(ours), lambda name: opcodes(theirs[name]), lambda name: opcodes(ours[name])
+    )
+    return [(ours[pair.new], theirs[pair.old]) for pair in pairs]
+
+
+def heading(pair: tuple[Kernel, Kernel]) -> str:
+    return " and ".join(dict.fromkeys(escaped(kernel.name) for kernel in pair))
+
+
+def difference(one: Report, two: Report, pair: tuple[Kernel, Kernel]) -> KernelDifference:
+    """The costs of either side are in its own unit."""
+    sides = [
+        kernel_side(report, kernel, (), {}, WARP_CYCLES if kernel.cost.warp_cycles else SAMPLES)
+        for report, kernel in zip((one, two), pair, strict=True)
+    ]
+    first, second = map(kernel_name, pair)
+    return difference_of(KernelPair(second, first, NAME), sides[1], sides[0])
 
 
 def title(report: Report) -> str:
     header = report.header
-    return text(header.measured_by or f"gpuprof {header.tool_version}") + f", {text(header.chip)}"
+    return escaped(header.measured_by or f"gpuprof {header.tool_version}") + f", {escaped(header.chip)}"
 
 
 def cycles(kernel: Kernel) -> float:
@@ -88,28 +107,20 @@ def totals_of(*kernels: tuple[Kernel, ChipFacts]) -> Iterator[str]:
             yield number(label, *(round(value / n) for value, n in zip(values, launches, strict=True)), " B")
 
 
-def by_reason(kernel: Kernel) -> dict[str, float]:
-    """Stall reason -> its share."""
-    reasons = kernel.cost.reasons
-    return {name: cost / sum(reasons) for name, cost in zip(NAMES, reasons, strict=True) if cost}
+def lines_of(both: KernelDifference) -> Iterator[tuple[str, Change[int, int]]]:
+    """Lines with their names; code without a line is left out."""
+    for change in both.by_line:
+        if is_line(both, change.name):
+            note = note_of(both, change.name)
+            yield escaped(place_of(both, change.name) + (f" ({note})" if note else "")), change
 
 
-def by_line(kernel: Kernel) -> dict[str, float]:
-    """ "file:line" -> its share, of the innermost position."""
-    whole = sum(kernel.cost.reasons)
-    found: dict[str, float] = {}
-    for instruction in kernel.instructions:
-        place = instruction.positions[0]
-        if place.path and place.line:
-            name = f"{text(base_name(place.path))}:{place.line}"
-            found[name] = found.get(name, 0) + sum(instruction.cost.reasons) / (whole or 1)
-    return found
-
-
-def shares_of(one: dict[str, float], two: dict[str, float]) -> Iterator[str]:
+def shares_of(both: KernelDifference, named: Iterable[tuple[str, Change[int, int]]]) -> Iterator[str]:
     """Largest first, then half the sum of all differences."""
-    shares = {change.name: (change.new or 0, change.old or 0) for change in changes(two, one)}
-    for name, (ours, theirs) in sorted(shares.items(), key=lambda item: (-max(item[1]), item[0])):
-        if max(ours, theirs) >= LEAST_SHARE:
-            yield row(name, f"{100 * ours:.1f}%", f"{100 * theirs:.1f}%", f"{100 * (ours - theirs):+.1f}")
-    yield row("**distance**", "", "", f"{distance(two, one):.3f}")
+    ours, theirs = both.new.cost or 1, both.old.cost or 1
+    shares = [(name, (change.new or 0) / ours, (change.old or 0) / theirs) for name, change in named]
+    for name, our, their in sorted(shares, key=lambda each: (-max(each[1:]), each[0])):
+        if max(our, their) >= LEAST_SHARE:
+            yield row(name, f"{100 * our:.1f}%", f"{100 * their:.1f}%", f"{100 * (our - their):+.1f}")
+    apart = distance(*({at: each[place] for at, each in enumerate(shares)} for place in (2, 1)))
+    yield row("**distance**", "", "", f"{apart:.3f}")

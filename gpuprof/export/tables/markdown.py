@@ -6,14 +6,13 @@ from pathlib import Path
 
 from gpuprof.base.wording import base_name
 from gpuprof.export.tables.ncu_values import report_of
-from gpuprof.isa.printing.printable import printable
+from gpuprof.isa.printing.markdown import escaped, row
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.model import Kernel, Report, ranked
 from gpuprof.report.number_text import duration, grouped, percent
 from gpuprof.report.sections import hottest, source_sections
 
 MOST_REASONS = 3
-MARKED = "\\`*_{}[]<>()#+!|~"  # letters that Markdown takes for more than themselves
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
@@ -23,17 +22,17 @@ def write(database: sqlite3.Connection, path: Path) -> None:
 def lines(report: Report) -> Iterator[str]:
     header = report.header
     who = (
-        f"measured by {text(header.measured_by)}"
+        f"measured by {escaped(header.measured_by)}"
         if header.measured_by
-        else f"gpuprof, model {text(header.model_version)}"
+        else f"gpuprof, model {escaped(header.model_version)}"
     )
-    yield f"**{who}, {text(header.chip)}**"
+    yield f"**{who}, {escaped(header.chip)}**"
     yield from ("", "| kernel | launches | cycles | time | share | stalls |", "|---|--:|--:|--:|--:|---|")
     for kernel in report.kernels:
         reasons = kernel.cost.reasons
         stalls = ", ".join(f"{NAMES[r]} {percent(reasons[r], sum(reasons))}" for r in ranked(reasons)[:MOST_REASONS])
         time = duration(kernel.cycles, report.chip.clock_mhz) if report.chip.clock_mhz else "-"
-        cells = (text(kernel.name), len(kernel.launches), grouped(kernel.cycles), time)
+        cells = (escaped(kernel.name), len(kernel.launches), grouped(kernel.cycles), time)
         yield row(*cells, percent(kernel.cycles, header.cycles), stalls)
     yield from ("", "| kernel | line | share | source |", "|---|---|--:|---|")
     for kernel in report.kernels:
@@ -46,14 +45,5 @@ def hot_lines(kernel: Kernel) -> Iterator[str]:
     for each in hottest(sections):
         if each.number:
             share = percent(sum(each.cost.reasons), sum(kernel.cost.reasons))
-            place = f"{text(base_name(paths[id(each)]))}:{each.number}"
-            yield row(text(kernel.name), place, share, text(each.text.strip()))
-
-
-def row(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def text(raw: str) -> str:
-    """Any text as itself."""
-    return "".join(f"\\{letter}" if letter in MARKED else letter for letter in printable(raw))
+            place = f"{escaped(base_name(paths[id(each)]))}:{each.number}"
+            yield row(escaped(kernel.name), place, share, escaped(each.text.strip()))

@@ -104,11 +104,12 @@ in which each SM had warps.
 
 ## Compare
 
-`gpuprof report FILE OTHER --html out.html` has one view more: kernels of both profiles, those that
-got slower first; every metric with its difference; and lines, aligned by their text within each
-function, so that lines put in or taken out leave the others paired. Lines are compared by their
-exact warp-cycles, or by their samples where one of the profiles has only samples. The other views
-show FILE.
+`gpuprof diff FILE OTHER -o out.html` and `gpuprof report FILE OTHER --html out.html` have one view
+more, at which the page opens: kernels of both profiles, those that got slower first, and how they
+differ in a sentence; lines; the difference by line, stall reason and cause; and every metric.
+[diff.md](diff.md) says which kernels and lines belong together. Lines are compared by their exact
+warp-cycles, or by their samples where one of the profiles has only samples. Columns are named by
+the files. The other views show FILE.
 
 ## Links
 

@@ -16,12 +16,14 @@ from gpuprof.report.html.reasons import reason_style
 MARK = b"<!DOCTYPE html>\n<!-- A profile by gpuprof. -->\n"  # first bytes of each file that we write
 
 
-def html_of(profiles: Sequence[Profile]) -> str:
-    """The first profile is the one that is shown; a second one is compared with it."""
+def html_of(profiles: Sequence[Profile], names: Sequence[str] = ("", ""), by_request: bool = False) -> str:
+    """The first profile is the one that is shown; a second one is compared with it. `names`: of both files;
+    `by_request`: their first kernels are compared, whatever they are called.
+    """
     style, script = style_text(), bundle(modules(), "main")
     blocks = [("data", block_of(profile, TABLES)) for profile in profiles]
     if len(profiles) == 2:
-        blocks.append(("comparison", block_of(Comparison(*profiles), comparison_block.TABLES)))
+        blocks.append(("comparison", block_of(Comparison(*profiles, names, by_request), comparison_block.TABLES)))
     return MARK.decode() + Template(template()).substitute(
         policy="; ".join(policy(style, script)),
         style=style,

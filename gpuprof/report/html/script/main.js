@@ -88,7 +88,8 @@ class Page {
 
   show(place = placeOf(location.hash)) {
     const isLine = OF_SOURCE.some((key) => place[key]);
-    const name = place.view ?? (isLine ? "source" : "summary");
+    const first = this.comparison ? "compare" : "summary";
+    const name = place.view ?? (isLine ? "source" : first);
     const view = this.views.find((each) => each.name === name) ?? this.views[0];
     this.place = place;
     if (this.current === view) {
