@@ -43,6 +43,9 @@ class Collector:
         self.runs: list[Run] = []  # in the order they ran
         self._numbers = count(1)
 
+    def __repr__(self) -> str:
+        return f"Collector({str(self.scratch)!r})"
+
     def collect(self, file: str | Path, *, save: str | Sequence[str] = (), **flags: Any) -> Run:
         """Runs launches of a .cu, .ptx or .gpubin file; the keywords are flags of `gpuprof collect`.
 
@@ -86,7 +89,7 @@ class Collector:
         """
         from gpuprof.testing.in_process import recorded
 
-        run = Run(self._place("recording"))
+        run = Run(self.place("recording"))
         with recorded(run.recording, self._all(flags), self.command, _listed(interop)) as run.device:
             yield run
         self._keep(run)
@@ -106,7 +109,7 @@ class Collector:
         collection = Collection(
             file, ("collect", file, *others, *words, *(["--", *arguments] if arguments else [])), folder
         )
-        return run_collection(collection, self._place(Path(file).stem), exit_code=exit_code, saved=saved)
+        return run_collection(collection, self.place(Path(file).stem), exit_code=exit_code, saved=saved)
 
     def _keep(self, run: Run) -> Run:
         """Writes the run's database, once its recording is whole."""
@@ -124,7 +127,7 @@ class Collector:
                 return folder
         raise UsageError(f"{file}: there is no such file in {' or '.join(map(str, dict.fromkeys(self.folders)))}")
 
-    def _place(self, name: str) -> Path:
+    def place(self, name: str) -> Path:
         """The name of a new recording, in a folder of its own."""
         folder = self.scratch / f"run{next(self._numbers)}"
         folder.mkdir(parents=True)
