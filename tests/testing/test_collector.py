@@ -73,7 +73,7 @@ def test_a_run_of_a_kernel(collector, tmp_path):
     with reading(run.database) as database:
         (line,) = database.execute("SELECT value FROM meta WHERE key = 'command'").fetchone()
     launches = f"--launch '{LAUNCH}' --launch '{AGAIN}'"
-    assert line == f"gpuprof collect twice.cu {launches} --chip h100 --max-registers 32"
+    assert line == f"gpuprof collect twice.cu {launches} --chip h100 --period 256 --max-registers 32"
     assert collector.runs == [run]
 
 
