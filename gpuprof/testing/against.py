@@ -32,7 +32,7 @@ class Worktree:
         return cls(revision, str(root.resolve()), str(repository.top.resolve()), str(folder))
 
     def old(self, collector: Collector) -> Old | None:
-        """What the collector's runs give there. None where a run was in the test's own process: another revision's
+        """The facts of the collector's runs there. None where a run was in the test's own process: another revision's
         kernels cannot be in this one.
         """
         collections = [run.collection for run in collector.runs if run.collection]

@@ -15,8 +15,10 @@ from typing import NamedTuple
 from gpuprof.check.baseline import baseline_lines, read_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets
 from gpuprof.check.compare import Comparison, compare
+from gpuprof.check.entry import comparison_problems
 from gpuprof.check.facts import Facts, LaunchKey, measure, title
-from gpuprof.check.render import text_report
+from gpuprof.check.render import closing
+from gpuprof.check.renderers.text import problem_lines
 from gpuprof.check.requirements import measure_requirements, outcome_lines
 from gpuprof.correlate.database import reading
 from gpuprof.errors import GpuprofError, NotComparable
@@ -56,7 +58,7 @@ class Judgement:
 
 
 class Old(NamedTuple):
-    """What runs are compared with. `read`: gives its facts, None where all launches are new; `name`: how it is called;
+    """The other side of a comparison. `read`: gives its facts, None where all launches are new; `name`: how it is called;
     `hint`: the command that writes it again, if one does.
     """
 
@@ -194,8 +196,12 @@ def failing_lines(comparison: Comparison | None, old: Old) -> list[str]:
         comparison.with_verdict("regressed") or comparison.missing or not comparison.launches
     ):
         return []
-    lines = map(in_pytest, text_report(comparison))
-    return [f"against {old.name}:", *lines, *hint_lines("if this is intended", old)]
+    lines = [line for problem in comparison_problems(comparison) for line in problem_lines(problem)]
+    return [
+        *map(in_pytest, [*lines, closing(comparison)]),
+        f"against {old.name}",
+        *hint_lines("if this is intended", old),
+    ]
 
 
 def in_pytest(text: str) -> str:

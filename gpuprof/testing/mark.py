@@ -24,7 +24,7 @@ _NAME = re.compile(r"\w[\w.+-]*")
 
 @dataclass(frozen=True)
 class Expected:
-    """What a mark says. `baseline`: its name, "" without one; `rules`: growth allowed against it."""
+    """The demands of a mark. `baseline`: its name, "" without one; `rules`: growth allowed against it."""
 
     baseline: str
     rules: tuple[Rule, ...]
@@ -101,7 +101,7 @@ def _rule(name: str, value: Any) -> Rule:
 
 
 def _budget(name: str, value: Any) -> Budget:
-    """Of every kernel of the test."""
+    """A budget of every kernel of the test."""
     try:
         return parse_budgets({"*": {name: value}})[0]
     except UsageError as error:
@@ -109,7 +109,7 @@ def _budget(name: str, value: Any) -> Budget:
 
 
 def _requirements(findings: Any) -> Iterator[Requirement]:
-    """Of `findings=0`, `findings="<=2"`, or `findings={"race": 0}` by kind."""
+    """The requirements of `findings=0`, `findings="<=2"`, or `findings={"race": 0}` by kind."""
     if findings is None:
         return
     of_kinds = findings if isinstance(findings, Mapping) else {"": findings}

@@ -60,6 +60,7 @@ MAY_IMPORT = {
     "debug": "errors base isa trace compile assemble device emulate run records",
     "sweep": f"{GROUND} hosts tables device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
+    "testing": f"{READS_DATABASES} trace device timing check run interop project",
     "cli": f"{GROUND} hosts compile assemble device timing relate records correlate importers report export check "
     "trace run debug sweep predict",
 }

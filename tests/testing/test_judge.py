@@ -40,10 +40,10 @@ def test_regressed(tmp_path, old):
     judgement = judge([a_run(tmp_path, cycles=(240,), lines=(40, 1100, 60))], parse_mark({"cycles": "1%"}), old)
     assert judgement.rows == [Row("blur", 240, 200, "regressed")]
     assert judgement.failure == [
-        "against blur.toml:",
         "regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 240 (+40, +20.0 %), limit 1%, only its data changed",
         "             blur.cu:5  900 -> 1100 warp-cycles (+200)  x[1] = a;",
         "1 launch compared (cycles=1%): 1 regressed",
+        "against blur.toml",
         f"if this is intended: {HINT}",
     ]
 
@@ -77,10 +77,10 @@ def test_a_launch_of_the_baseline_is_missing(tmp_path, old):
     run = a_run(tmp_path, launch={"kernel": "other"})
     assert judge([run], USUAL, old).rows == [Row("other", 200, None, "new"), Row("blur", 0, None, "missing")]
     assert judge([run], USUAL, old).failure == [
-        "against blur.toml:",
         "missing    blur<<<(8, 8), 64>>>: in the baseline, but not in this profile",
         "new        other<<<(8, 8), 64>>>: not in the baseline; --gpuprof-update adds it",
         "0 launches compared (cycles=1%|200): 1 missing, 1 new",
+        "against blur.toml",
         f"if this is intended: {HINT}",
     ]
 
@@ -105,7 +105,7 @@ def test_several_runs_are_launches_in_order(tmp_path):
     runs[1] = a_run(tmp_path, "three", cycles=(210, 300))
     judgement = judge(runs, parse_mark({"cycles": "1%"}), baseline_of(tmp_path / "b.toml", "b.toml", ""))
     assert judgement.rows == [Row("blur", 710, 630, "regressed")]
-    assert judgement.failure[1].startswith("regressed  blur<<<(8, 8), 64>>> #3: cycles 220 -> 300 (+80, +36.4 %)")
+    assert judgement.failure[0].startswith("regressed  blur<<<(8, 8), 64>>> #3: cycles 220 -> 300 (+80, +36.4 %)")
 
 
 def test_chips_of_one_test_must_agree(tmp_path):
