@@ -129,8 +129,7 @@ def bisected(file: Path, good: str, bad: str, metric: str, wanted: Wanted, run_k
 
 def _usual(metric: str) -> str:
     """The metric's usual limit: that of cycles; for others any growth."""
-    usual = dict(each.split("=") for each in DEFAULT)
-    return f"{metric}={usual[metric]}" if metric in usual else f"{metric}=0"
+    return next((text for text in DEFAULT if text.startswith(f"{metric}=")), f"{metric}=0")
 
 
 def lines_of(bisected: Bisected) -> Iterator[str]:

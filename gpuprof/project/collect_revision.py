@@ -1,6 +1,6 @@
 """The entries of a project as they are at another revision, collected by this gpuprof."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +27,7 @@ class How:
 
 
 @contextmanager
-def at_revision(project: Project, repository: Repository, commit: str, how: How) -> Iterator[list[Collected]]:
+def at_revision(project: Project, repository: Repository, commit: str, how: How) -> Generator[list[Collected]]:
     """The entries of the project at a commit, by that commit's own project file; where it has none, this one's entries,
     as far as their files are there. Databases are there until the block ends. Raises UsageError for a worktree that
     cannot be made, or a project file that does not fit.

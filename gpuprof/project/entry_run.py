@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class Children:
         self._lock = threading.Lock()
 
     @contextmanager
-    def started(self, words: list[str], **how: Any) -> Iterator[subprocess.Popen]:
+    def started(self, words: list[str], **how: Any) -> Generator[subprocess.Popen]:
         """Raises Stopped after `stop`."""
         with self._lock:
             if self._is_stopped:

@@ -6,7 +6,7 @@ Git's hooks do not run. A shallow clone is fetched as far as a revision needs it
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -100,7 +100,7 @@ class Repository:
         return f"{commit[:SHORT]} {text}"
 
     @contextmanager
-    def worktree(self, commit: str) -> Iterator[Path]:
+    def worktree(self, commit: str) -> Generator[Path]:
         """The folder that `folder` is at a commit; it may not be there. The worktree goes with the block.
 
         Raises UsageError when git cannot make it.

@@ -6,7 +6,6 @@ runs of a test ─ old ─> the same command lines there ─> Facts
 
 import os
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 
 from gpuprof.check.facts import Facts, measure
@@ -15,7 +14,7 @@ from gpuprof.errors import GpuprofError, NotComparable
 from gpuprof.project.revisions import Repository
 from gpuprof.testing.collector import Collector, run_collection, write_database
 from gpuprof.testing.judge import Old, joined
-from gpuprof.testing.run import Collection, Run
+from gpuprof.testing.run import Collection
 
 
 class Worktree:
@@ -32,34 +31,34 @@ class Worktree:
         folder = stack.enter_context(repository.worktree(repository.commit(revision)))
         return cls(revision, str(root.resolve()), str(repository.top.resolve()), str(folder))
 
-    def old(self, collector: Collector) -> Old:
-        """What the collector's runs give there."""
-        numbers = count(1)
+    def old(self, collector: Collector) -> Old | None:
+        """The facts of the collector's runs there. None where a run was in the test's own process: another revision's
+        kernels cannot be in this one.
+        """
+        collections = [run.collection for run in collector.runs if run.collection]
+        if len(collections) < len(collector.runs):
+            return None
 
-        def again(run: Run) -> Facts:
-            folder = collector.scratch / f"against{next(numbers)}"
-            folder.mkdir()
-            return self._facts(run, folder / run.recording.name)
+        def read() -> Facts | None:
+            there = [self._facts(each, collector.place("against")) for each in map(self._there, collections) if each]
+            return joined(there) if there else None
 
-        return Old(self.revision, lambda: joined([again(run) for run in collector.runs]), "")
+        return Old(self.revision, read, "")
 
-    def _facts(self, run: Run, recording: Path) -> Facts:
-        """Raises NotComparable for a run that cannot be repeated there, or fails there."""
+    def _facts(self, collection: Collection, recording: Path) -> Facts:
+        """Raises NotComparable for a run that fails there."""
         try:
-            there = run_collection(self._there(run.collection), recording, exit_code=None)
-            write_database(there)
-            with reading(there.database) as database:
+            run = run_collection(collection, recording, exit_code=None)
+            write_database(run)
+            with reading(run.database) as database:
                 return measure(database, recording)
         except GpuprofError as error:
             raise NotComparable(f"at {self.revision}: {error}") from None
 
-    def _there(self, collection: Collection | None) -> Collection:
-        if collection is None:
-            raise NotComparable("a run in the test's own process cannot be repeated there")
+    def _there(self, collection: Collection) -> Collection | None:
+        """The same in the worktree; None where the file is not there. Raises NotComparable for one of no revision."""
         folder = collection.folder.resolve()
         if not folder.is_relative_to(self.top):
             raise NotComparable(f"{folder} is not in the repository {self.top}")
         there = Path(os.path.normpath(self.folder / os.path.relpath(folder, self.root)))
-        if not (there / collection.file).exists():
-            raise NotComparable(f"there is no {collection.file}")
-        return collection._replace(folder=there)
+        return collection._replace(folder=there) if (there / collection.file).exists() else None

@@ -7,7 +7,7 @@ run = collector.collect("scan.cu", launch="scan<<<4, 256>>>(x: f32[1024]=random)
 assert run.kernel("scan").registers <= 32
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -42,6 +42,9 @@ class Collector:
         self.defaults, self.overrides, self.command = dict(defaults or {}), dict(overrides or {}), command
         self.runs: list[Run] = []  # in the order they ran
         self._numbers = count(1)
+
+    def __repr__(self) -> str:
+        return f"Collector({str(self.scratch)!r})"
 
     def collect(self, file: str | Path, *, save: str | Sequence[str] = (), **flags: Any) -> Run:
         """Runs launches of a .cu, .ptx or .gpubin file; the keywords are flags of `gpuprof collect`.
@@ -78,7 +81,7 @@ class Collector:
         return run
 
     @contextmanager
-    def recording(self, *, interop: str | Sequence[str] = (), **flags: Any) -> Iterator[Run]:
+    def recording(self, *, interop: str | Sequence[str] = (), **flags: Any) -> Generator[Run]:
         """Records what the block launches in this process: on `run.device`, and with `interop="triton"` or "numba" the
         kernels of these. The run has its numbers after the block.
 
@@ -86,7 +89,7 @@ class Collector:
         """
         from gpuprof.testing.in_process import recorded
 
-        run = Run(self._place("recording"))
+        run = Run(self.place("recording"))
         with recorded(run.recording, self._all(flags), self.command, _listed(interop)) as run.device:
             yield run
         self._keep(run)
@@ -106,7 +109,7 @@ class Collector:
         collection = Collection(
             file, ("collect", file, *others, *words, *(["--", *arguments] if arguments else [])), folder
         )
-        return run_collection(collection, self._place(Path(file).stem), exit_code=exit_code, saved=saved)
+        return run_collection(collection, self.place(Path(file).stem), exit_code=exit_code, saved=saved)
 
     def _keep(self, run: Run) -> Run:
         """Writes the run's database, once its recording is whole."""
@@ -124,7 +127,7 @@ class Collector:
                 return folder
         raise UsageError(f"{file}: there is no such file in {' or '.join(map(str, dict.fromkeys(self.folders)))}")
 
-    def _place(self, name: str) -> Path:
+    def place(self, name: str) -> Path:
         """The name of a new recording, in a folder of its own."""
         folder = self.scratch / f"run{next(self._numbers)}"
         folder.mkdir(parents=True)

@@ -1,6 +1,6 @@
 """Recordings of what this process launches itself: on a Device, with Triton, with numba.cuda."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 @contextmanager
-def recorded(output: Path, flags: Mapping[str, Any], command: str, interop: Sequence[str]) -> Iterator[Device]:
+def recorded(output: Path, flags: Mapping[str, Any], command: str, interop: Sequence[str]) -> Generator[Device]:
     """The Device whose launches are recorded while the block runs; `gpuprof.Device()` gives the same one there.
 
     `interop`: "triton", "numba", whose kernels launch on it. Raises UsageError for a flag or name that is none of

@@ -16,9 +16,10 @@ from gpuprof.check.baseline import baseline_lines, read_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets
 from gpuprof.check.compare import Comparison, compare
 from gpuprof.check.entry import text_report
-from gpuprof.check.facts import Facts, LaunchKey, measure, title
+from gpuprof.check.facts import Facts, measure
 from gpuprof.check.requirements import measure_requirements, outcome_lines
 from gpuprof.correlate.database import reading
+from gpuprof.correlate.launch_names import LaunchKey, title
 from gpuprof.errors import GpuprofError, NotComparable
 from gpuprof.isa.printing.printable import printable
 from gpuprof.testing.mark import Expected
@@ -30,6 +31,8 @@ WORST_FIRST = (
     *("improved", "new", "same", "written", "measured"),
 )
 NOT_COMPARABLE = "not comparable"
+# Sentences of gpuprof name its own options.
+WORDS = (("`gpuprof check --against", "`pytest --gpuprof-against"), (" --update", " --gpuprof-update"))
 INDENT = " " * 13  # of a line below a launch, as in check.render
 
 
@@ -54,10 +57,12 @@ class Judgement:
 
 
 class Old(NamedTuple):
-    """What runs are compared with. `read`: gives its facts; `name`: how it is called; `hint`: how to write it again."""
+    """The other side of a comparison. `read`: gives its facts, None where all launches are new; `name`: in messages;
+    `hint`: the command that writes it again, if one does.
+    """
 
     name: str
-    read: Callable[[], Facts]
+    read: Callable[[], Facts | None]
     hint: str
 
 
@@ -78,7 +83,7 @@ def judge(runs: Sequence[Run], expected: Expected, old: Old | None, *, update: b
         parts = [measured(run, expected) for run in runs]
         facts = joined([part.facts for part in parts])
     except GpuprofError as error:
-        return Judgement([Row("", 0, None, NOT_COMPARABLE)], [str(error)])
+        return Judgement([Row("", 0, None, NOT_COMPARABLE)], [in_pytest(str(error))])
     keys = renumbered([part.facts for part in parts])
     over = list(over_budget(parts, keys))
     judgement = Judgement(failure=[*(line for _, line in over), *(line for part in parts for line in part.broken)])
@@ -89,12 +94,13 @@ def judge(runs: Sequence[Run], expected: Expected, old: Old | None, *, update: b
         verdicts = dict.fromkeys(facts.launches, "written" if judgement.baseline else "measured")
     elif old:
         try:
-            comparison = compare(old.read(), facts, expected.rules)
-            verdicts = verdicts_of(comparison)
+            before = old.read()
+            comparison = compare(before, facts, expected.rules) if before else None
+            verdicts = verdicts_of(comparison) if comparison else dict.fromkeys(facts.launches, "new")
             judgement.failure = [*failing_lines(comparison, old), *judgement.failure]
         except GpuprofError as error:
             verdicts = dict.fromkeys(facts.launches, NOT_COMPARABLE)
-            judgement.failure = [printable(str(error)), *hint_lines("write it with", old), *judgement.failure]
+            judgement.failure = [in_pytest(str(error)), *hint_lines("write it with", old), *judgement.failure]
     found = [key for part, of_whole in zip(parts, keys, strict=True) if part.broken for key in of_whole.values()]
     for verdict, launches in (("findings", found), ("over budget", [key for key, _ in over])):
         verdicts |= {key: verdict for key in launches if is_worse(verdict, verdicts[key])}
@@ -138,13 +144,12 @@ def joined(parts: Sequence[Facts]) -> Facts:
     if not parts:
         raise NotComparable("the test collected nothing, so there is nothing to judge")
     first = parts[0]
-    for name in ("chip", "chip_sha256", "model"):
-        values = list(dict.fromkeys(part.origin[name] for part in parts))
-        if len(values) > 1:
-            raise NotComparable(
-                f"the runs of the test have several chips ({', '.join(values)}); a test is judged on one, so write "
-                "one test for each, as with @pytest.mark.parametrize"
-            )
+    chips = {tuple(part.origin[name] for name in ("chip", "chip_sha256", "model")) for part in parts}
+    if len(chips) > 1:
+        raise NotComparable(
+            f"the runs of the test have several chips ({', '.join(sorted(chip for chip, *_ in chips))}); a test is "
+            "judged on one, so write one test for each, as with @pytest.mark.parametrize"
+        )
     # A program and a kernel as text have different hosts, a kernel of Triton and one of CUDA C++ different compilers.
     words = {name: {word for part in parts for word in part.origin[name].split(", ")} for name in first.origin}
     launches = {
@@ -184,12 +189,24 @@ def before_of(comparison: Comparison) -> dict[LaunchKey, int]:
     }
 
 
-def failing_lines(comparison: Comparison, old: Old) -> list[str]:
+def failing_lines(comparison: Comparison | None, old: Old) -> list[str]:
     """The report of a comparison that fails a test; empty where it does not."""
-    if not (comparison.with_verdict("regressed") or comparison.missing or not comparison.launches):
+    if comparison is None or not (
+        comparison.with_verdict("regressed") or comparison.missing or not comparison.launches
+    ):
         return []
-    lines = map(printable, text_report(comparison))
-    return [f"against {old.name}:", *lines, *hint_lines("if this is intended", old)]
+    return [
+        *map(in_pytest, text_report(comparison)),
+        f"against {old.name}",
+        *hint_lines("if this is intended", old),
+    ]
+
+
+def in_pytest(text: str) -> str:
+    """A sentence of gpuprof with the options of pytest."""
+    for word, other in WORDS:
+        text = text.replace(word, other)
+    return printable(text, keep="\n")
 
 
 def hint_lines(when: str, old: Old) -> list[str]:

@@ -12,9 +12,11 @@ from gpuprof.base.wording import suggestion
 from gpuprof.check.budgets import QUANTITIES, Budget, parse_budgets
 from gpuprof.check.requirements import Requirement, parse_requirement
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
+from gpuprof.correlate.advice.advice_rules import BY_NAME as ADVICE
 from gpuprof.correlate.metrics import BY_NAME
 from gpuprof.errors import UsageError
 from gpuprof.testing.collect_flags import FLAGS
+from gpuprof.trace.find import CHECKERS
 
 MARK = "@pytest.mark.gpuprof"
 _NAME = re.compile(r"\w[\w.+-]*")
@@ -22,7 +24,7 @@ _NAME = re.compile(r"\w[\w.+-]*")
 
 @dataclass(frozen=True)
 class Expected:
-    """What a mark says. `baseline`: its name, "" without one; `rules`: growth allowed against it."""
+    """The demands of a mark. `baseline`: its name, "" without one; `rules`: growth allowed against it."""
 
     baseline: str
     rules: tuple[Rule, ...]
@@ -45,7 +47,10 @@ def merged(marks: Iterable[tuple[tuple, Mapping[str, Any]]]) -> dict[str, Any]:
 
 
 def parse_mark(keywords: Mapping[str, Any]) -> Expected:
-    """Raises UsageError for an unknown keyword, metric or limit."""
+    """Limits to findings let all checkers watch, where no `trace=` says what else does.
+
+    Raises UsageError for an unknown keyword, metric or limit.
+    """
     check_keywords(keywords)
     baseline = keywords.get("baseline") or ""
     if not isinstance(baseline, str) or (baseline and not _NAME.fullmatch(baseline)):
@@ -54,12 +59,14 @@ def parse_mark(keywords: Mapping[str, Any]) -> Expected:
         )
     limits = [(name, value) for name, values in keywords.items() if name in QUANTITIES for value in _each(values)]
     rules = [_rule(name, value) for name, value in limits if not _is_budget(value)]
+    requirements = tuple(_requirements(keywords.get("findings")))
+    watched = {"trace": tuple(CHECKERS)} if any(each.kind not in ADVICE for each in requirements) else {}
     return Expected(
         baseline,
         tuple(rules or map(parse_rule, DEFAULT)),
         tuple(_budget(name, value) for name, value in limits if _is_budget(value)),
-        tuple(_requirements(keywords.get("findings"))),
-        {name: value for name, value in keywords.items() if name in FLAGS},
+        requirements,
+        watched | {name: value for name, value in keywords.items() if name in FLAGS},
     )
 
 
@@ -94,7 +101,7 @@ def _rule(name: str, value: Any) -> Rule:
 
 
 def _budget(name: str, value: Any) -> Budget:
-    """Of every kernel of the test."""
+    """A budget of every kernel of the test."""
     try:
         return parse_budgets({"*": {name: value}})[0]
     except UsageError as error:
@@ -102,7 +109,7 @@ def _budget(name: str, value: Any) -> Budget:
 
 
 def _requirements(findings: Any) -> Iterator[Requirement]:
-    """Of `findings=0`, `findings="<=2"`, or `findings={"race": 0}` by kind."""
+    """The requirements of `findings=0`, `findings="<=2"`, or `findings={"race": 0}` by kind."""
     if findings is None:
         return
     of_kinds = findings if isinstance(findings, Mapping) else {"": findings}

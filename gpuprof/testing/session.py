@@ -56,7 +56,7 @@ def check_mark(item: pytest.Item) -> None:
 
 
 def wrong_mark(item: pytest.Item) -> str:
-    """What is wrong with a test's mark; "" for nothing."""
+    """A sentence on a test's mark that is wrong; "" for one that is right."""
     try:
         expected_of(item)
         is_own = any(mark.name == NAME for mark in item.own_markers)
@@ -123,7 +123,7 @@ class Test:
         return shlex.join(["pytest", self.item.nodeid, *([f"--gpuprof-chip={chip}"] if chip else []), *options])
 
     def old(self) -> Old | None:
-        """What the runs are compared with."""
+        """The baseline, or the other revision, that the runs are compared with."""
         if against := self.config.stash[STATE].against:
             return Worktree(**against).old(self.collector)
         if self.baseline:

@@ -60,8 +60,10 @@ MAY_IMPORT = {
     "debug": "errors base isa trace compile assemble device emulate run records",
     "sweep": f"{GROUND} hosts tables device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
+    "project": f"{READS_DATABASES} check run",
+    "testing": f"{READS_DATABASES} trace device timing check run interop project",
     "cli": f"{GROUND} hosts compile assemble device timing relate records correlate importers report export check "
-    "trace run debug sweep predict",
+    "trace run debug sweep predict project",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 
