@@ -2,8 +2,8 @@
 
 import sys
 
+from gpuprof.base.dependencies.opened_files import log_opened_files
 from gpuprof.base.interrupts import Ended, end_at_once, end_at_signals
-from gpuprof.base.opened_files import log_opened_files
 
 
 def main():

@@ -40,6 +40,7 @@ SUPPRESSIONS = Kind("file of suppressions", 1 * MIB, "a suppression is a line")
 COMMANDS = Kind("script of the debugger", 1 * MIB, "a command is a line")
 PROJECT = Kind("project file", 1 * MIB, "an entry has a few hundred bytes")
 BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
+RUN_INPUT = Kind("file that a run read", TIB, "it is read in pieces, for a digest")
 ARRAY = Kind("array", 16 * GIB, "a launch holds it in addition to the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
 NCU_REPORT = Kind("report of Nsight Compute", 256 * MIB, "it is read whole; a launch has a few hundred KiB")
@@ -49,7 +50,7 @@ CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSO
 
 KINDS = (
     *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, HOST, RULES, COSTS, SUPPRESSIONS, COMMANDS),
-    *(PROJECT, BASELINE, ARRAY, NUMBA_LINK, NCU_REPORT, NCU_CSV, CUPTI_SAMPLES, CACHED),
+    *(PROJECT, BASELINE, RUN_INPUT, ARRAY, NUMBA_LINK, NCU_REPORT, NCU_CSV, CUPTI_SAMPLES, CACHED),
 )
 
 PIECE_NBYTES = MIB  # read at a time of a file whose size is not known

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import get_native_id
 
 from gpuprof.base import ptx_strings
-from gpuprof.base.compiler_variables import EPOCH, VARIABLES
+from gpuprof.base.dependencies.compiler_variables import EPOCH, VARIABLES
 from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from gpuprof.base.inputs import BASELINE, is_regular, read_input
 from gpuprof.check.baseline import write_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets, unmatched
 from gpuprof.check.check_profile import check_profile
@@ -153,10 +154,10 @@ def write_baselines(collected: Sequence[Collected]) -> Iterator[tuple[Entry, str
 
 
 def _written(baseline: Path, facts: Facts) -> str:
-    before = baseline.read_bytes() if baseline.is_file() else None
+    before = read_input(baseline, BASELINE) if is_regular(baseline) else None
     baseline.parent.mkdir(parents=True, exist_ok=True)
     write_baseline(baseline, facts)
-    return "unchanged" if baseline.read_bytes() == before else "written"
+    return "unchanged" if read_input(baseline, BASELINE) == before else "written"
 
 
 def facts_of(collected: Collected) -> Facts:

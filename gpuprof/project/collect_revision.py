@@ -11,7 +11,7 @@ from gpuprof.project.collect_entries import collect_entries
 from gpuprof.project.entry import Entry
 from gpuprof.project.entry_run import Collected
 from gpuprof.project.keys import Key
-from gpuprof.project.project_file import Project, read_project
+from gpuprof.project.project_file import IN_PYTHON, Project, has_table, read_project
 from gpuprof.project.revisions import Repository
 from gpuprof.project.run_cache import RunCache
 
@@ -39,7 +39,7 @@ def at_revision(project: Project, repository: Repository, commit: str, how: How)
 
 
 def _has_project(file: Path) -> bool:
-    return is_regular(file) and (file.name != "pyproject.toml" or "[tool.gpuprof" in file.read_text(errors="replace"))
+    return is_regular(file) and (file.name != IN_PYTHON or has_table(file))
 
 
 def _moved(project: Project, folder: Path) -> list[Entry]:

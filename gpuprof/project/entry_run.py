@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuprof.base.dependencies.opened_files import VARIABLE, read_log
 from gpuprof.base.folders import roots
 from gpuprof.base.interrupts import Stopped
-from gpuprof.base.opened_files import VARIABLE, read_log
 from gpuprof.base.processes import ending_with_this, how_ended
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.errors import GpuprofError, UsageError

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpuprof.base.files import replacing
-from gpuprof.errors import GpuprofError
+from gpuprof.base.inputs import CACHED, RUN_INPUT, open_input, read_input
+from gpuprof.errors import GpuprofError, UsageError
 
 ABSENT = ""  # of what is no regular file, or cannot be read; no file has it
 LARGE_NBYTES = 1 << 20
@@ -54,14 +55,14 @@ class FileDigests:
             if not stat.S_ISREG(status.st_mode):
                 return ABSENT
             if status.st_size < LARGE_NBYTES:
-                return digest_of(Path(path).read_bytes())
+                return digest_of(read_input(path, RUN_INPUT))
             marks = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             if path in self._large and self._large[path][:-1] == marks:
                 return self._large[path][-1]
             now_ns = time.time_ns()
-            with open(path, "rb") as file:
+            with open_input(path, RUN_INPUT) as file:
                 digest = hashlib.file_digest(file, _blake).hexdigest()
-        except (OSError, ValueError):
+        except (OSError, ValueError, UsageError):
             return ABSENT
         if max(status.st_mtime_ns, status.st_ctime_ns) + CLOCK_STEP_NS < now_ns:
             self._large[path] = [*marks, digest]
@@ -87,8 +88,8 @@ def digest_of(data: bytes) -> str:
 
 def _read(known: Path) -> dict[str, list]:
     try:
-        rows = json.loads(known.read_bytes())
-    except (OSError, ValueError):
+        rows = json.loads(read_input(known, CACHED))
+    except (UsageError, ValueError):
         return {}
     is_whole = isinstance(rows, dict) and all(isinstance(row, list) and len(row) == 5 for row in rows.values())
     return rows if is_whole else {}

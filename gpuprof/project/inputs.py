@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import gpuprof
-from gpuprof.base.compiler_variables import VARIABLES
-from gpuprof.base.opened_files import Opened
+from gpuprof.base.dependencies.compiler_variables import VARIABLES
+from gpuprof.base.dependencies.opened_files import Opened
 from gpuprof.base.wording import installed_version
 from gpuprof.project.entry import Entry
 from gpuprof.project.file_digests import ABSENT, FileDigests, digest_of
 
-PACKAGE = Path(gpuprof.__file__).parent
+PACKAGE = Path(__file__).parents[1]
 OF_PACKAGE = (".py", ".toml", ".csv", ".json", ".h", ".hpp", ".cuh", ".cpp")
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")  # Python's version says what is in it
 NOT_CONTENT = ("/proc/", "/sys/", "/dev/")  # the kernel makes them when they are read

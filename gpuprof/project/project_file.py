@@ -42,7 +42,7 @@ def find_project(folder: Path) -> Path:
     for each in (folder.absolute(), *folder.absolute().parents):
         if is_regular(each / NAME):
             return each / NAME
-        if is_regular(each / IN_PYTHON) and "gpuprof" in _tables(each / IN_PYTHON).get("tool", {}):
+        if is_regular(each / IN_PYTHON) and has_table(each / IN_PYTHON):
             return each / IN_PYTHON
     raise UsageError(f"{folder}: {MISSING}, or name a profile: gpuprof check FILE --baseline FILE")
 
@@ -63,6 +63,11 @@ def read_project(file: Path, run_keys: Sequence[Key]) -> Project:
     if not entries:
         raise UsageError(f"{file}: has no [[entry]]; `gpuprof init` shows what one looks like")
     return Project(file.absolute(), entries)
+
+
+def has_table(file: Path) -> bool:
+    """True where a pyproject.toml has [tool.gpuprof]. Raises UsageError for one that is no TOML."""
+    return "gpuprof" in _tables(file).get("tool", {})
 
 
 def _tables(file: Path) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpuprof.base.folders import cache_folder
+from gpuprof.base.inputs import CACHED, read_input
 from gpuprof.base.processes import is_running
+from gpuprof.errors import UsageError
 from gpuprof.project.entry import Entry
 from gpuprof.project.file_digests import FileDigests, digest_of
 from gpuprof.project.inputs import Inputs, difference
@@ -122,11 +124,11 @@ def _age(path: Path) -> float:
 def _read(file: Path) -> Inputs | None:
     """None for a file that is damaged, or of another version."""
     try:
-        values = json.loads(file.read_bytes())
+        values = json.loads(read_input(file, CACHED))
         if values.pop("version") != VERSION:
             return None
         inputs = Inputs(**values)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (UsageError, ValueError, KeyError, TypeError, AttributeError):
         return None
     is_whole = all(
         isinstance(table, dict) and all(isinstance(each, str) for each in table.values()) for table in inputs

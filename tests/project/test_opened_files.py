@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpuprof.base.opened_files import Opened, read_log
+from gpuprof.base.dependencies.opened_files import Opened, read_log
 from gpuprof.project.file_digests import FileDigests
 from tests.paths import ROOT
 
@@ -39,7 +39,7 @@ def test_a_log_has_what_a_process_reads_and_lists(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / "script.py").write_text(SCRIPT.replace("TOOL", repr(str(tool))))
-    start = "from gpuprof.base.opened_files import log_opened_files as log; log(); import runpy; "
+    start = "from gpuprof.base.dependencies.opened_files import log_opened_files as log; log(); import runpy; "
     command = [sys.executable, "-B", "-c", start + "runpy.run_path('script.py')"]
     environment = os.environ | {"GPUPROF_OPENED_FILES": str(tmp_path / "log"), "PYTHONPATH": str(ROOT)}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True)

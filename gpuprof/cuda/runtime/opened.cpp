@@ -1,4 +1,4 @@
-// Logs the files that a program opens, for base/opened_files.py, in place of functions of the C library. They do what
+// Logs the files that a program opens, for base/dependencies/opened_files.py, in place of functions of the C library. They do what
 // those do; where $GPUPROF_OPENED_FILES names a log, each also writes a line of it.
 //
 // A static program has musl, whose objects define one function each, so that ours take their places; what musl's do is a

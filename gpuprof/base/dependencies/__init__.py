@@ -1,0 +1,1 @@
+"""The files and variables that a run depends on."""
