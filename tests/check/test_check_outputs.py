@@ -220,6 +220,21 @@ def test_inlined_code_is_annotated_where_it_is(runner):
     assert command.data.splitlines()[1].startswith("blur.cu:5  900 -> 4900 ")
 
 
+def test_a_source_gives_the_runner_no_commands(runner):
+    """It finds them in any line that a step prints: `##[` anywhere, `::` where a line begins."""
+    source = [*SOURCE[:4], "    x[1] = a; // ##[set-output name=x]1", *SOURCE[5:]]
+    for slower in ({}, SLOWER):
+        write_blur(runner / "now.gprec", source=source, path_of_source="::add-mask::a.cu", **slower)
+        code, out, _ = check(runner, *([] if slower else ["--update"]))
+    text, annotation = out.splitlines()[:-1], out.splitlines()[-1]
+    assert (
+        text[1]
+        == "             : :add-mask::a.cu:5  900 -> 4900 warp-cycles (+4000)  x[1] = a; // ## [set-output name=x]1"
+    )
+    assert [read_command(line) for line in text] == [None] * len(text) and not any("##[" in line for line in text)
+    assert (code, read_command(annotation).name) == (3, "error")
+
+
 def test_a_full_summary(runner):
     (runner / "summary.md").write_text("x" * MOST_NBYTES)
     assert check(runner) == (

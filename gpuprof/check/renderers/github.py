@@ -5,6 +5,7 @@ kind for a step (_maxCountPerIssueType) and the longest message (_maxIssueMessag
 a word, so they are counted here.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ MOST_OF_A_SEVERITY = 10
 MOST_CHARACTERS = 4096
 # `%` first, since the others bring it along.
 DATA_ESCAPES = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
+_BEGINS = re.compile(r"^(\s*):(?=:)")
 PROPERTY_ESCAPES = (*DATA_ESCAPES, (":", "%3A"), (",", "%2C"))
 
 
@@ -61,6 +63,13 @@ def _message(problem: Problem) -> str:
             break
         text += f"\n{line}"
     return text
+
+
+def without_commands(line: str) -> str:
+    """A line in which the runner finds no command, whatever a source says: it looks for `::` where the line begins
+    (`TryParseV2`), and for `##[` anywhere (`TryParse`).
+    """
+    return _BEGINS.sub(r"\1: ", line).replace("##[", "## [")
 
 
 def escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:

@@ -94,6 +94,7 @@ def write_outputs(report, outputs: Sequence[Output], has_text: bool = True, fold
     from gpuprof.check.renderers.rendering import rendered
 
     checkout = find_checkout(os.environ, folder)
+    is_on_runner = os.environ.get("GITHUB_ACTIONS") == "true"
     for output in outputs:
         if output.path != DASH:
             with replacing(output.path) as path:
@@ -102,19 +103,23 @@ def write_outputs(report, outputs: Sequence[Output], has_text: bool = True, fold
     if of_stdout != TEXT:
         click.echo(rendered(report, of_stdout, checkout), nl=False)
     elif has_text:
-        _print_text(report)
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+        _print_text(report, is_on_runner)
+    if is_on_runner:
         _annotate(report, of_stdout, checkout)
         _append_summary(report)
 
 
-def _print_text(report) -> None:
+def _print_text(report, is_on_runner: bool) -> None:
+    from rich.text import Text
+
+    from gpuprof.check.renderers.github import without_commands
     from gpuprof.check.renderers.text import text_lines
     from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
 
     tolerant(sys.stdout)
     console = console_for(sys.stdout)
-    write(text_lines(report, look_for(console)), console)
+    lines = text_lines(report, look_for(console))
+    write((Text(without_commands(line.plain)) for line in lines) if is_on_runner else lines, console)
 
 
 def _annotate(report, of_stdout: str, checkout) -> None:
