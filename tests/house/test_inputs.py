@@ -43,6 +43,7 @@ ALLOWED = {
     ("gpuprof.trace.generators.trace_files.accelsim", "open"): "writes",
     ("gpuprof.sweep.write_table", "open"): "writes",
     ("gpuprof.sweep.write_table", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.testing.collector", "np.load"): "an array that `collect --save` has written for this run",
     ("gpuprof.sweep.run_sweep", "os.open"): "/dev/null, for a worker's output",
     ("gpuprof.sweep.run_sweep", "os.fdopen"): "a pipe to the process that started this worker",
     ("gpuprof.sweep.run_sweep", "pickle.load"): "from the process that started this worker",
