@@ -40,8 +40,8 @@ def command(folder: Path, given: Given):
     from gpuprof.project.project_file import NAME
 
     output = given.output or folder / NAME
-    claim(output, project_file, [], given.force)
     found = found_sources(folder)
+    claim(output, project_file, [folder / each.file for each in found], given.force)
     if not found:
         raise UsageError(f"{folder}: no .cu, .ptx or .py file with kernels is in it; name its folder")
     with replacing(output) as partial:

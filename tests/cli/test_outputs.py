@@ -56,6 +56,7 @@ class Case(NamedTuple):
 
 # Command and option -> the ways to write with it, one for each kind of file.
 CASES = {
+    ("init", "-o"): (Case(". -o", "out.toml", "k.ptx"),),
     ("compile", "-o"): (
         Case("k.ptx -o", "out.gpubin", "k.ptx"),
         Case("k.cu --emit ptx -o", "out.ptx", "k.cu", is_text=True),
