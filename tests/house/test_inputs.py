@@ -43,14 +43,10 @@ ALLOWED = {
     ("gpuprof.trace.generators.trace_files.accelsim", "open"): "writes",
     ("gpuprof.sweep.write_table", "open"): "writes",
     ("gpuprof.sweep.write_table", "sqlite3.connect"): "writes a new file",
-<<<<<<< HEAD
     ("gpuprof.base.dependencies.opened_files", "os.open"): "appends to the log of this run",
     ("gpuprof.base.dependencies.opened_files", "log.read_bytes"): "the log of a run that this process started",
     ("gpuprof.project.entry_run", "open"): "a temporary file of this process",
     ("gpuprof.testing.collector", "np.load"): "an array that this process had saved",
-=======
-    ("gpuprof.testing.collector", "np.load"): "an array that `collect --save` has written for this run",
->>>>>>> 53c6549cc0191b2edadec728f7a10bdf6fe59d7c
     ("gpuprof.sweep.run_sweep", "os.open"): "/dev/null, for a worker's output",
     ("gpuprof.sweep.run_sweep", "os.fdopen"): "a pipe to the process that started this worker",
     ("gpuprof.sweep.run_sweep", "pickle.load"): "from the process that started this worker",
