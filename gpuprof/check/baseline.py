@@ -14,9 +14,9 @@ from gpuprof.base.toml import read_toml
 from gpuprof.base.wording import installed_version
 from gpuprof.check.causes import made_by_another
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LineCost, LineKey, is_costly
-from gpuprof.correlate.launch_names import LaunchKey, ShaderOf
+from gpuprof.correlate.identity.launch_names import LaunchKey, ShaderOf
+from gpuprof.correlate.identity.origin import NO_HOST
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
-from gpuprof.correlate.origin import NO_HOST
 from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics

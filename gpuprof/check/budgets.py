@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import extent_of, suggestion
 from gpuprof.check.facts import LaunchFacts
-from gpuprof.correlate.launch_names import LaunchKey, launch_keys
+from gpuprof.correlate.identity.launch_names import LaunchKey, launch_keys
 from gpuprof.correlate.metrics import BY_NAME as METRICS, launch_values
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.stalls import REASONS

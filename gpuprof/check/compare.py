@@ -14,7 +14,7 @@ from gpuprof.compare.changes import Change, changes, largest_growth_first
 from gpuprof.compare.launches import Launched, paired_launches
 from gpuprof.compare.lines import Line, Passage, Spot, line_pairs
 from gpuprof.compare.pairing import by_group
-from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, title
+from gpuprof.correlate.identity.launch_names import LaunchKey, ShaderOf, title
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import NotComparable
 

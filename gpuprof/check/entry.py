@@ -25,7 +25,7 @@ from gpuprof.check.render import (
 )
 from gpuprof.check.requirements import Outcome, outcome_line, outcome_lines, outcome_objects
 from gpuprof.check.verdict import BlamedLine, EntryVerdict, LaunchNumbers, Place, Problem
-from gpuprof.correlate.launch_names import title
+from gpuprof.correlate.identity.launch_names import title
 from gpuprof.errors import GpuprofError, NotComparable
 
 

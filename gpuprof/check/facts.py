@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from gpuprof.base.cache_control import AS_THE_PROGRAM, KEEP
 from gpuprof.base.wording import plural
-from gpuprof.correlate.code_text import relative_text
-from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
+from gpuprof.correlate.identity.code_text import relative_text
+from gpuprof.correlate.identity.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
+from gpuprof.correlate.identity.origin import origin
 from gpuprof.correlate.metrics import OF_LINES, cache_controls, launch_values
-from gpuprof.correlate.origin import origin
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 

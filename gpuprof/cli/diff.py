@@ -134,10 +134,9 @@ def is_source(file: Path) -> bool:
 
     if read_start(file).startswith((MAGIC[:5], SQLITE_MAGIC)):
         return False
-    from gpuprof.program.binary import is_binary
-    from gpuprof.run.target import KINDS
+    from gpuprof.run.collected_profile import runs
 
-    return file.suffix in KINDS or is_binary(file)
+    return runs(file)
 
 
 def collecting_words(given: Given) -> list[str]:

@@ -21,6 +21,7 @@ from gpuprof.compare.pairing import alike, paired
 SAME, CHANGED, MOVED, GONE, NEW = "same", "changed", "moved", "gone", "new"
 # Ours: `a[i] * 2` and `a[i] * 4` are one line that was edited; `x = a[i];` and `return;` are two.
 LEAST_LIKENESS = 0.6
+MOST_PASSAGES = 64  # of a side whose likeness is worked out, the costliest of those that are left: 64 x 64 counts
 MOST_COMPARED = 10_000  # pairs of lines of a gap whose likeness is worked out: a second
 
 
@@ -89,7 +90,8 @@ def paired_passages(old: Sequence[Passage], new: Sequence[Passage]) -> list[tupl
         by(function),
     )
     texts = [{number: list(map(words_of, side[number].lines)) for number in range(len(side))} for side in (old, new)]
-    more = alike(pairing.old, pairing.new, texts[0].__getitem__, texts[1].__getitem__, LEAST_LIKENESS)
+    left = pairing.old[:MOST_PASSAGES], pairing.new[:MOST_PASSAGES]
+    more = alike(*left, texts[0].__getitem__, texts[1].__getitem__, LEAST_LIKENESS)
     found = sorted([*pairing.pairs, *more], key=lambda pair: pair[1])
     lonely_old = [number for number in pairing.old if number not in {pair[0] for pair in more}]
     lonely_new = [number for number in pairing.new if number not in {pair[1] for pair in more}]

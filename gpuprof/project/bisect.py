@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gpuprof.check.facts import Facts
 from gpuprof.check.rules import Rule
-from gpuprof.correlate.launch_names import LaunchKey
+from gpuprof.correlate.identity.launch_names import LaunchKey
 from gpuprof.errors import NotComparable
 
 # Of several launches, the largest; other metrics add up.

@@ -12,7 +12,7 @@ from gpuprof.check.compare import LaunchComparison, compare
 from gpuprof.check.facts import Facts
 from gpuprof.check.render import blamed, line_text
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
-from gpuprof.correlate.launch_names import LaunchKey
+from gpuprof.correlate.identity.launch_names import LaunchKey
 from gpuprof.correlate.metrics import BY_NAME
 from gpuprof.errors import GpuprofError, NotComparable
 from gpuprof.project.bisect import Found, Step, metric_value, search

@@ -7,8 +7,15 @@ from pathlib import Path
 
 from gpuprof.base.processes import ending_with_this, how_ended
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.program.binary import is_binary
+from gpuprof.run.target import KINDS
 
 ERRORS = {error.exit_code: error for error in (GpuprofError, UsageError, NotComparable)}
+
+
+def runs(file: Path) -> bool:
+    """True for a file that `gpuprof collect` runs."""
+    return file.suffix in KINDS or is_binary(file)
 
 
 def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recording: Path) -> bool:

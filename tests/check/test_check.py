@@ -16,7 +16,7 @@ from gpuprof.check.causes import AGAINST
 from gpuprof.check.compare import compare
 from gpuprof.check.facts import Facts, LaunchFacts, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule
-from gpuprof.correlate.launch_names import LaunchKey
+from gpuprof.correlate.identity.launch_names import LaunchKey
 from gpuprof.correlate.metrics import METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.encoding import encode, make

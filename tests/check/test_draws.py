@@ -11,7 +11,7 @@ from gpuprof.check.facts import Facts, LaunchFacts, measure
 from gpuprof.check.renderers.text import file_lines
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
 from gpuprof.correlate.database import reading
-from gpuprof.correlate.launch_names import LaunchKey, ShaderOf
+from gpuprof.correlate.identity.launch_names import LaunchKey, ShaderOf
 from gpuprof.errors import FileFormatError, NotComparable
 from tests.support.drawn_database import make_drawn
 

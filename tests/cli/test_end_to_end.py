@@ -383,6 +383,7 @@ def test_every_command_has_help(tmp_path):
         "export",
         "quality",
         "check",
+        "diff",
         "sweep",
         "predict",
         "fidelity",

@@ -17,6 +17,7 @@ FORMATS = {
     "fidelity": ("text", "csv", "json"),
     "records": ("text", "csv", "json"),
     "check": ("text", "json"),
+    "diff": ("text", "json", "markdown", "html"),
     "predict": ("text", "csv", "json"),
     "list": ("text", "json"),
 }

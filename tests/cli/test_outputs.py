@@ -100,6 +100,12 @@ CASES = {
         Case("k.gprec -o", "out.relations.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.relations.csv", "k.gprec", is_text=True),
     ),
+    ("diff", "-o"): (
+        Case("k.gprec other.gprec -o", "out.txt", "k.gprec", is_text=True),
+        Case("k.gprec other.gprec -o", "out.json", "other.gprec", is_text=True),
+        Case("k.gprec other.gprec -o", "out.md", "k.gprec", is_text=True),
+        Case("k.gprec other.gprec -o", "out.html", "other.gprec"),
+    ),
     ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec"),),
     ("check", "--output"): (
         Case(f"{REQUIRE} --output", "out.txt", "k.gprec", is_text=True, prefix="text="),

@@ -31,6 +31,7 @@ LINES = {
     "quality": "quality k.gprec",
     "predict": "predict k.gprec",
     "check": "check k.gprec --baseline made.txt --update",
+    "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
     "fidelity": "fidelity",
     "list": "list stalls",

@@ -14,8 +14,8 @@ from gpuprof.compare.difference import (
 )
 from gpuprof.compare.kernels import KernelName
 from gpuprof.compare.lines import Line, Passage, Spot
-from gpuprof.correlate.code_text import relative_text
 from gpuprof.correlate.findings import Found
+from gpuprof.correlate.identity.code_text import relative_text
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.report.model import Instruction, Kernel, Report, Section
 from gpuprof.report.sections import source_sections

@@ -17,9 +17,9 @@ from gpuprof.compare.difference import SAMPLES, WARP_CYCLES, Difference, KernelD
 from gpuprof.compare.kernels import REQUEST, KernelName, KernelPair, paired_kernels
 from gpuprof.compare.launches import Launched, paired_launches
 from gpuprof.compare.pairing import by_group
-from gpuprof.correlate.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
+from gpuprof.correlate.identity.launch_names import LaunchKey, ShaderOf, launch_keys, shaders_of_draws, title
+from gpuprof.correlate.identity.origin import origin
 from gpuprof.correlate.metrics import cache_controls, launch_values
-from gpuprof.correlate.origin import origin
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.differences.kernel_sides import kernel_side

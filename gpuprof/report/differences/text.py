@@ -30,6 +30,8 @@ from gpuprof.report.number_text import grouped
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, HOT, WARM, Look, fitted, flow
 
+MOST_KERNELS = 10  # with their lines
+MOST_NAMES = 30  # of other kernels
 MOST_ROWS = 12  # lines of a kernel
 MOST_CODE_ROWS = 40
 CONTEXT = 2  # instructions around those that changed
@@ -51,13 +53,25 @@ def lines(compared: Compared, look: Look, all_code: bool = False) -> Iterator[Te
         yield from _sentence(summary(difference), look)
     for word, some in (("gone", difference.gone), ("new", difference.new)):
         yield from _launches(word, some, look)
-    for kernel in difference.kernels:
-        if kernel.is_changed:
-            yield from _kernel(kernel, difference.unit, look, all_code)
+    changed = [kernel for kernel in difference.kernels if kernel.is_changed]
+    for kernel in changed[:MOST_KERNELS]:
+        yield from _kernel(kernel, difference.unit, look, all_code)
+    yield from _others(changed[MOST_KERNELS:], difference.unit, look)
     same = [printable(kernel.name) for kernel in difference.kernels if not kernel.is_changed]
     if same and difference.is_changed:
         yield Text()
-        yield from flow(Text("the same "), same, look)
+        more = [f"and {len(same) - MOST_NAMES:,} more"] if len(same) > MOST_NAMES else []
+        yield from flow(Text("the same ", DIM), [*same[:MOST_NAMES], *more], look)
+
+
+def _others(kernels: Sequence[KernelDifference], unit: str, look: Look) -> Iterator[Text]:
+    """Kernels with smaller changes: a sentence each."""
+    if kernels:
+        yield Text()
+    for kernel in kernels[:MOST_NAMES]:
+        yield from flow(Text(), [f"{printable(kernel.name)}: {headline(kernel, unit)}"], look)
+    if more := len(kernels) - min(len(kernels), MOST_NAMES):
+        yield from flow(Text(), [f"and {plural(more, 'more kernel', 'more kernels')}; --kernel chooses some"], look)
 
 
 def _head(word: str, head: Head, look: Look) -> Iterator[Text]:

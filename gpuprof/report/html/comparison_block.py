@@ -171,7 +171,7 @@ TABLES = (
     PageTable("lines", "Lines of source of both profiles that belong together, by their text.", LINES, line_columns),
     PageTable(
         "parts",
-        "Costs that differ, by line, stall reason and how the stalls ended; the largest difference of a pair first.",
+        "Costs that differ, by line, reason and how the stalls ended; the largest of a pair first.",
         PARTS,
         part_columns,
     ),
