@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import pair
+from tests.bench import checks, pair
 from tests.paths import ROOT
 
 GPUPROF = [sys.executable, "-m", "gpuprof"]
@@ -344,6 +344,7 @@ GROUPS = {
     "debug": debug_figures,
     "time": time_figures,
     "cli": cli_figures,
+    "check": checks.figures,
     "sample": sample_figures,
     "correlate": correlate_figures,
     "peak": memory_figures,
