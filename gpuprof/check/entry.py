@@ -59,7 +59,7 @@ def entry_of(name: str, file: str, checked: Checked, update: str = "", more: Seq
         tuple(problems),
         tuple(_launches(checked)),
         len(checked.facts.launches) if checked.facts else 0,
-        cause=checked.error.cause if isinstance(checked.error, NotComparable) else "",
+        cause=_cause(checked),
         update=update,
         closing=closing(checked.comparison) if checked.comparison else "",
         requirements=tuple(outcome_lines(checked.outcomes)),
@@ -75,6 +75,14 @@ def update_command(profile: Path, baseline: Path | None) -> str:
         if baseline
         else ""
     )
+
+
+def _cause(checked: Checked) -> str:
+    """The cause of what cannot be compared, or of the first regression."""
+    if isinstance(checked.error, NotComparable):
+        return checked.error.cause
+    regressed = checked.comparison.with_verdict("regressed") if checked.comparison else []
+    return regressed[0].cause if regressed else ""
 
 
 def _object(checked: Checked) -> dict:

@@ -143,10 +143,10 @@ class LaunchNumbers:
 
 @dataclass(frozen=True)
 class EntryVerdict:
-    """The verdict on one profile. `file`: what was judged, as the user names it. `cause`: why it is not comparable, a
-    name of check.causes.CAUSES, or "". `update`: the command that writes the baseline again, "" where there is none.
-    `closing`: a sentence on the comparison; `requirements`: a line for each, met or broken; `details`: lines to print
-    before. `json`: the object of `gpuprof check FILE --format json`.
+    """The verdict on one profile. `file`: what was judged, as the user names it. `cause`: of what is not comparable, or
+    of the first regression, a name of check.causes.CAUSES; "" for none. `update`: the command that writes the baseline
+    again, "" where there is none. `closing`: a sentence on the comparison; `requirements`: a line for each, met or
+    broken; `details`: lines to print before. `json`: the object of `gpuprof check FILE --format json`.
     """
 
     name: str

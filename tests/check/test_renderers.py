@@ -11,12 +11,15 @@ from rich.cells import cell_len
 
 from gpuprof.base.wording import installed_version
 from gpuprof.check.checkout import Checkout, find_checkout
+from gpuprof.check.compare import compare
 from gpuprof.check.entry import Checked, entry_of
+from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey
 from gpuprof.check.renderers import RENDERERS
 from gpuprof.check.renderers.github import MOST_CHARACTERS, MOST_OF_A_SEVERITY
 from gpuprof.check.renderers.markdown import MOST_NBYTES, summary
 from gpuprof.check.renderers.rendering import rendered
 from gpuprof.check.renderers.text import text_lines
+from gpuprof.check.rules import parse_rule
 from gpuprof.check.stored_verdict import entry_object, entry_of_object
 from gpuprof.check.verdict import KINDS, SEVERITIES, CheckReport, EntryVerdict, Place, Problem
 from gpuprof.errors import NotComparable
@@ -413,3 +416,20 @@ def test_an_error_is_the_entry():
     entry = entry_of("a", "a.gprec", Checked(error=NotComparable("no baseline", cause="cache")), "update it")
     assert (entry.status, entry.exit_code, entry.cause, entry.update) == ("not comparable", 4, "cache", "update it")
     assert entry.json == {"version": 1, "verdict": "not comparable", "message": "no baseline", "cause": "cache"}
+
+
+def test_an_entry_has_the_cause_of_its_first_regression():
+    key = LaunchKey("k<<<1, 32>>>", 1)
+    old, new = (
+        Facts("1", {}, {key: LaunchFacts({"cycles": cycles}, {}, code=code)})
+        for cycles, code in ((100, "a"), (900, "b"))
+    )
+    entries = [
+        entry_of("a", "a.gprec", Checked(comparison=compare(*facts, [parse_rule("cycles=1%")])))
+        for facts in ((old, new), (new, old), (old, old))
+    ]
+    assert [(entry.status, entry.cause) for entry in entries] == [
+        ("regressed", "code"),
+        ("improved", ""),
+        ("passed", ""),
+    ]
