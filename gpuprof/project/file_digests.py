@@ -12,6 +12,7 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import CACHED, RUN_INPUT, open_input, read_input
@@ -61,7 +62,7 @@ class FileDigests:
                 return self._large[path][-1]
             now_ns = time.time_ns()
             with open_input(path, RUN_INPUT) as file:
-                digest = hashlib.file_digest(file, _blake).hexdigest()
+                digest = _digest_of_file(file)
         except (OSError, ValueError, UsageError):
             return ABSENT
         if max(status.st_mtime_ns, status.st_ctime_ns) + CLOCK_STEP_NS < now_ns:
@@ -78,8 +79,11 @@ class FileDigests:
             partial.write_text(json.dumps(newest), encoding="utf-8")
 
 
-def _blake():
-    return hashlib.blake2b(digest_size=DIGEST_NBYTES)
+def _digest_of_file(file: BinaryIO) -> str:
+    digest = hashlib.blake2b(digest_size=DIGEST_NBYTES)
+    while piece := file.read(LARGE_NBYTES):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def digest_of(data: bytes) -> str:

@@ -19,7 +19,7 @@ from gpuprof.check.entry import text_report
 from gpuprof.check.facts import Facts, measure
 from gpuprof.check.requirements import measure_requirements, outcome_lines
 from gpuprof.correlate.database import reading
-from gpuprof.correlate.launch_names import LaunchKey, title
+from gpuprof.correlate.identity.launch_names import LaunchKey, title
 from gpuprof.errors import GpuprofError, NotComparable
 from gpuprof.isa.printing.printable import printable
 from gpuprof.testing.mark import Expected

@@ -16,7 +16,7 @@ class Renamed(NamedTuple):
 
 
 PRINT_CSV = "report quality fidelity records predict"
-PRINT_JSON = f"{PRINT_CSV} check list compile"
+PRINT_JSON = f"{PRINT_CSV} check compile"
 RENAMED = (
     Renamed("--filter kernel=", "--kernel-name regex:", "collect replay", "0.1.0"),
     Renamed("--filter draw=", "--draw ", "collect replay", "0.1.0"),
