@@ -5,6 +5,7 @@ import importlib
 import click
 import pytest
 
+from gpuprof.check.renderers import RENDERERS
 from gpuprof.cli.main import COMMANDS
 from gpuprof.cli.options.renamed import RENAMED
 from tests.support.command import gpuprof
@@ -16,7 +17,8 @@ FORMATS = {
     "quality": ("text", "csv", "json"),
     "fidelity": ("text", "csv", "json"),
     "records": ("text", "csv", "json"),
-    "check": ("text", "json"),
+    "bisect": ("text", "json"),
+    "check": tuple(RENDERERS),
     "diff": ("text", "json", "markdown", "html"),
     "predict": ("text", "csv", "json"),
     "list": ("text", "json"),
