@@ -169,8 +169,9 @@ def over_budget(
             if not each.is_met:
                 launch = of_whole[each.launch]
                 name = title(launch, part.facts.launches[each.launch].shader_of)
+                limit = each.budget.text.removeprefix(each.budget.name).strip()
                 place = f", most at {each.place}" if each.place else ""
-                yield launch, f"over budget {name}: {each.value_text}, budget {each.budget.text}{place}"
+                yield launch, f"budget     {name}: {each.budget.name} is {each.value_text}, budget {limit}{place}"
 
 
 def verdicts_of(comparison: Comparison) -> dict[LaunchKey, str]:

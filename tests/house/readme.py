@@ -24,8 +24,12 @@ from tests.paths import DOCS, ROOT
 README = ROOT / "README.md"
 PAGES = (
     README,
-    *(DOCS / f"{name}.md" for name in ("launches", "python-api", "interop", "sweep", "export", "check", "ci", "diff")),
+    *(
+        DOCS / f"{name}.md"
+        for name in ("launches", "python-api", "interop", "sweep", "export", "check", "ci", "diff", "pytest")
+    ),
 )
+OF_PROJECT = ("ci.md", "pytest.md")  # pages whose commands run in a copy of the sample project, each in its own
 SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
@@ -86,7 +90,7 @@ def run(command: str, folder: Path) -> str:
 
 
 def prepare(folder: Path, page: Path = README) -> None:
-    if page.name == "ci.md":
+    if page.name in OF_PROJECT:
         _copy_project(folder)
     else:
         (folder / "samples").symlink_to(ROOT / "samples")

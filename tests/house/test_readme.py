@@ -17,15 +17,15 @@ def printed(tmp_path_factory):
     outputs, folders = {}, {}
 
     def folder_of(page):
-        """One for all pages with the samples; that of docs/ci.md is a project."""
-        is_project = page.name == "ci.md"
-        if is_project not in folders:
-            folders[is_project] = tmp_path_factory.mktemp("project" if is_project else "readme")
-            readme.prepare(folders[is_project], page)
+        """One for all pages with the samples; a page on a project has its own."""
+        name = page.stem if page.name in readme.OF_PROJECT else "readme"
+        if name not in folders:
+            folders[name] = tmp_path_factory.mktemp(name)
+            readme.prepare(folders[name], page)
             # the first run on a machine says that it compiles the model
-            if not is_project:
-                readme.run("gpuprof collect samples/saxpy.cu -o warm.gprec", folders[is_project])
-        return folders[is_project]
+            if name == "readme":
+                readme.run("gpuprof collect samples/saxpy.cu -o warm.gprec", folders[name])
+        return folders[name]
 
     def print_step(page, number):
         for place, step in enumerate(readme.steps_on(page)[: number + 1]):

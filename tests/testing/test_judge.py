@@ -122,10 +122,10 @@ def test_budgets_hold_without_a_baseline(tmp_path):
     judgement = judge([run], expected, None)
     assert judgement.rows == [Row("blur", 400, None, "over budget")]
     assert judgement.failure == [
-        "over budget blur<<<(8, 8), 64>>>: 12 registers, budget registers <=11",
-        "over budget blur<<<(8, 8), 64>>> #2: 12 registers, budget registers <=11",
-        "over budget blur<<<(8, 8), 64>>>: 24 instructions, budget inst_executed <=10, most at blur.cu:3",
-        "over budget blur<<<(8, 8), 64>>> #2: 24 instructions, budget inst_executed <=10, most at blur.cu:3",
+        "budget     blur<<<(8, 8), 64>>>: registers is 12 registers, budget <=11",
+        "budget     blur<<<(8, 8), 64>>> #2: registers is 12 registers, budget <=11",
+        "budget     blur<<<(8, 8), 64>>>: inst_executed is 24 instructions, budget <=10, most at blur.cu:3",
+        "budget     blur<<<(8, 8), 64>>> #2: inst_executed is 24 instructions, budget <=10, most at blur.cu:3",
     ]
 
 
