@@ -9,9 +9,10 @@ from pathlib import Path
 
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import extent_of, suggestion
-from gpuprof.check.facts import launch_keys, places
+from gpuprof.check.facts import places
 from gpuprof.correlate.database import reading
 from gpuprof.correlate.findings import read_findings
+from gpuprof.correlate.launch_names import launch_keys
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import UsageError
 from gpuprof.isa.printing.printable import printable
