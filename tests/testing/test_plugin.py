@@ -303,6 +303,7 @@ def git(folder: Path, *words: str) -> str:
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_against_a_revision(project, workers):
     """The old kernel is collected from its commit. Nothing is left, and nothing written to the checkout."""
+    project.write("tests/.gitignore", "__pycache__/\n")  # Python's own
     git(project.folder, "init", "-q")
     git(project.folder, "add", "tests")
     git(project.folder, "commit", "-q", "-m", "scale")
