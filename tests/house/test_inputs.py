@@ -47,7 +47,6 @@ ALLOWED = {
     ("gpuprof.base.dependencies.opened_files", "log.read_bytes"): "the log of a run that this process started",
     ("gpuprof.project.entry_run", "open"): "a temporary file of this process",
     ("gpuprof.testing.collector", "np.load"): "an array that this process had saved",
-    ("gpuprof.testing.collector", "np.load"): "an array that `collect --save` has written for this run",
     ("gpuprof.sweep.run_sweep", "os.open"): "/dev/null, for a worker's output",
     ("gpuprof.sweep.run_sweep", "os.fdopen"): "a pipe to the process that started this worker",
     ("gpuprof.sweep.run_sweep", "pickle.load"): "from the process that started this worker",
