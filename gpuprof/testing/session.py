@@ -110,12 +110,16 @@ class Test:
             scratch,
             (item.path.parent, self.config.rootpath),
             defaults=self.expected.flags,
-            overrides={"chip": chip} if chip else {},
+            overrides={"chip": self.chip_of_option(chip)} if chip else {},
             command=self.command(),
         )
         name = baseline_name(item)
         self.baseline = f"{BASELINES}/{name}{f'@{Path(chip).stem}' if chip else ''}.toml" if name else ""
         self.judgement: Judgement | None = None
+
+    def chip_of_option(self, chip: str) -> str:
+        """A file is named from where pytest was started; runs are elsewhere."""
+        return str(self.config.invocation_params.dir / chip) if chip.endswith(".toml") else chip
 
     def command(self, *options: str) -> str:
         """The line that runs this test again."""

@@ -134,7 +134,7 @@ def test_a_baseline_from_the_first_run_to_a_regression(project):
     assert section(slower, "FAILURES") == (
         "__________________________________ test_scale __________________________________\n"
         "regressed  scale<<<N, N>>>: cycles N -> N (+N, +N %), limit N%, its code changed\n"
-        "             scale.cu:N  under N% -> N warp-cycles (+N)  y[i] = N * x[(int)x[i]];\n"
+        "             scale.cu:N  N -> N warp-cycles (+N)  y[i] = N * x[(int)x[i]];\n"
         "N launch compared (cycles=N%): N regressed\n"
         "against gpuprof-baselines/scale.toml\n"
         "if this is intended: pytest tests/test_scale.py::test_scale --gpuprof-update"
@@ -303,6 +303,7 @@ def git(folder: Path, *words: str) -> str:
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_against_a_revision(project, workers):
     """The old kernel is collected from its commit. Nothing is left, and nothing written to the checkout."""
+    project.write("tests/.gitignore", "__pycache__/\n")  # Python's own
     git(project.folder, "init", "-q")
     git(project.folder, "add", "tests")
     git(project.folder, "commit", "-q", "-m", "scale")
@@ -315,7 +316,7 @@ def test_against_a_revision(project, workers):
     assert result.parseoutcomes() == {"failed": 1, "passed": 1}
     assert section(result, "FAILURES").splitlines()[-4:] == [
         "regressed  scale<<<N, N>>>: cycles N -> N (+N, +N %), limit N%, its code changed",
-        "             scale.cu:N  under N% -> N warp-cycles (+N)  y[i] = N * x[(int)x[i]];",
+        "             scale.cu:N  N -> N warp-cycles (+N)  y[i] = N * x[(int)x[i]];",
         "N launch compared (cycles=N%): N regressed",
         "against HEAD",
     ]
