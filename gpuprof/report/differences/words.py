@@ -238,7 +238,8 @@ def cautions(compared: Compared) -> Iterator[str]:
     for name, old, new in compared.origins:
         yield f"{ORIGINS[name]}: {old} -> {new}"
     yield from _clocks(compared)
-    if different := _cache_changes(compared):
+    different = [] if compared.has_card else _cache_changes(compared)
+    if different:
         (text, old, new), n_more = different[0], len(different) - 1
         more = f" and {plural(n_more, 'more launch', 'more launches')}" if n_more else ""
         yield f"the caches were filled in another way: {old} -> {new} ({text}{more})"
