@@ -101,5 +101,6 @@ def test_notes():
     old, new = side("a;", 1, "wait", 1), side("a;", 1, "wait", 1, shape="<<<2, 16>>>")
     assert list(kernel_notes(difference_of(PAIR, old, new))) == [
         "paired by its instructions, which are the most alike",
+        "its instructions are the same",
         "shape changed from <<<1, 32>>> to <<<2, 16>>>",
     ]

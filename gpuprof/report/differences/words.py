@@ -277,9 +277,13 @@ def _of_side(head: Head) -> Iterator[str]:
 
 
 def kernel_notes(kernel: KernelDifference) -> Iterator[str]:
-    """Facts that the numbers of a kernel do not say: how it was found, and launches of other shapes."""
+    """Facts that the numbers of a kernel do not say: how it was found, whether its code is the same, and launches of
+    other shapes.
+    """
     if kernel.pair.by == CONTENT:
         yield "paired by its instructions, which are the most alike"
+    if not kernel.is_code_changed:
+        yield "its instructions are the same"
     shapes = [
         (old, new) for old, new in zip(kernel.old.launches, kernel.new.launches, strict=True) if old.shape != new.shape
     ]
