@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuprof.compare.alignment import ABSENT, aligned
 
-MOST_COMPARED = 1_000_000  # pairs of instructions of a gap that are looked at: a second
+MOST_COMPARED = 200_000  # pairs of instructions of a gap that are looked at: a second
 
 
 class Code(NamedTuple):

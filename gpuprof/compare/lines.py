@@ -22,7 +22,7 @@ SAME, CHANGED, MOVED, GONE, NEW = "same", "changed", "moved", "gone", "new"
 # Ours: `a[i] * 2` and `a[i] * 4` are one line that was edited; `x = a[i];` and `return;` are two.
 LEAST_LIKENESS = 0.6
 MOST_PASSAGES = 64  # of a side whose likeness is worked out, the costliest of those that are left: 64 x 64 counts
-MOST_COMPARED = 10_000  # pairs of lines of a gap whose likeness is worked out: a second
+MOST_COMPARED = 2_500  # pairs of lines of a gap whose likeness is worked out: a second
 
 
 class Line(NamedTuple):

@@ -9,7 +9,6 @@ from gpuprof.check.compare import compare
 from gpuprof.check.facts import (
     Facts,
     LaunchFacts,
-    LaunchKey,
     LineKey,
     code_digests,
     code_origins,
@@ -18,6 +17,7 @@ from gpuprof.check.facts import (
     places,
 )
 from gpuprof.check.rules import parse_rule
+from gpuprof.correlate.identity.launch_names import LaunchKey
 from gpuprof.correlate.schema import DDL
 from gpuprof.errors import NotComparable
 from gpuprof.isa.encoding import make

@@ -13,7 +13,7 @@ from gpuprof.base.wording import installed_version
 from gpuprof.check.checkout import Checkout, find_checkout
 from gpuprof.check.compare import compare
 from gpuprof.check.entry import Checked, entry_of
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey
+from gpuprof.check.facts import Facts, LaunchFacts
 from gpuprof.check.renderers import RENDERERS
 from gpuprof.check.renderers.github import MOST_CHARACTERS, MOST_OF_A_SEVERITY
 from gpuprof.check.renderers.markdown import MOST_NBYTES, summary
@@ -22,6 +22,7 @@ from gpuprof.check.renderers.text import text_lines
 from gpuprof.check.rules import parse_rule
 from gpuprof.check.stored_verdict import entry_object, entry_of_object
 from gpuprof.check.verdict import KINDS, SEVERITIES, CheckReport, EntryVerdict, Place, Problem
+from gpuprof.correlate.identity.launch_names import LaunchKey
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 from gpuprof.report.terminal.styles import Look

@@ -11,6 +11,7 @@ import pytest
 
 from gpuprof.isa.causes import INDEX, KINDS
 from tests.support.command import gpuprof, process
+from tests.support.drawn_database import make_drawn
 from tests.support.report_database import CU, make_database
 
 
@@ -232,6 +233,56 @@ def test_samples_where_one_has_no_ledger(tmp_path):
     make_database(tmp_path / "model.gpudb")
     make_database(tmp_path / "card.gpudb", with_ledger=False)
     assert of_json(tmp_path, "model.gpudb", "card.gpudb")["unit"] == "samples"
+
+
+def test_a_card_has_no_compiler_and_no_model(tmp_path):
+    """Its profile differs from a recording in more than can be named, so that only the chip is."""
+    make_database(tmp_path / "model.gpudb")
+    make_database(tmp_path / "card.gpudb", with_ledger=False)
+    with sqlite3.connect(tmp_path / "card.gpudb") as db:
+        db.execute("INSERT INTO meta VALUES ('measured_by', 'Nsight Compute 2023.1')")
+        db.execute("UPDATE meta SET value = '' WHERE key = 'model_version'")
+        db.execute("UPDATE meta SET value = 'Card X' WHERE key = 'chip'")
+    db.close()
+    code, out, _ = gpuprof(tmp_path, "diff", "model.gpudb", "card.gpudb")
+    assert code == 0
+    assert out.splitlines()[:4] == [
+        "before  model.gpudb, gpuprof 0.1.0, model 1, chip a100",
+        "after   card.gpudb, chip Card X",
+        "caution the chips differ: a100 -> Card X",
+        "caution card.gpudb: measured on a card by Nsight Compute 2023.1, not by gpuprof",
+    ]
+
+
+def test_shaders_of_draws_are_named_with_their_draw(tmp_path):
+    for name, more in (("a", 0), ("b", 500)):
+        make_drawn(tmp_path / f"{name}.gpudb")
+        with sqlite3.connect(tmp_path / f"{name}.gpudb") as db:
+            db.execute("UPDATE launches SET cycles = cycles + ?", (more,))
+        db.close()
+    (kernel,) = of_json(tmp_path, "a.gpudb", "b.gpudb")["kernels"]
+    (launch,) = kernel["launches"]
+    assert launch["new"]["text"] == "transpose_naive<<<(4, 4), (32, 8)>>> (draw 0, draw 0, pass 0, vertex)"
+    assert delta({side: launch[side]["cycles"] for side in launch}) == 500
+
+
+def test_the_same_code_is_said(tmp_path):
+    """Only its data changed, or the launches before it."""
+    for name in "ab":
+        make_database(tmp_path / f"{name}.gpudb")
+    with sqlite3.connect(tmp_path / "b.gpudb") as db:
+        db.execute("UPDATE ledger SET cycles = cycles + 1000 WHERE pc = 0x1150 AND reason = 3")
+        db.execute("INSERT INTO launch_metrics VALUES (0, 'cache', 'cold')")
+    db.close()
+    code, out, _ = gpuprof(tmp_path, "diff", "a.gpudb", "b.gpudb")
+    assert code == 0
+    assert out.splitlines()[2:6] == [
+        "caution the caches were filled in another way: keep -> cold (transpose_naive<<<(4, 4), (32, 8)>>>)",
+        "",
+        "transpose_naive: as fast as before (10,000 cycles): line 14 waits 2,000 warp-cycles more for data from global "
+        "or local memory",
+        "note     its instructions are the same",
+    ]
 
 
 def test_kernels_of_one_file(tmp_path):

@@ -39,8 +39,8 @@ def lines(compared: Compared) -> Iterator[str]:
     yield ""
     for word, head in (("before", compared.old), ("after", compared.new)):
         made_by = head.origin
-        facts = f"gpuprof {made_by['gpuprof']}, model {made_by['model']}, chip {made_by['chip']}"
-        yield f"* {word}: {escaped(f'{head.name}, {facts}')}"
+        model = "" if head.is_card else f"gpuprof {made_by['gpuprof']}, model {made_by['model']}, "
+        yield f"* {word}: {escaped(f'{head.name}, {model}chip ')}{escaped(made_by['chip'])}"
     yield from (f"* caution: {escaped(words)}" for words in cautions(compared))
     changed = [kernel for kernel in difference.kernels if kernel.is_changed]
     if changed or difference.gone or difference.new:

@@ -40,6 +40,7 @@ class Head(NamedTuple):
     disturbance_cycles: int  # of all launches, what sampling cost
     n_cut_off: int  # launches that did not end, and are not compared
     clock_mhz: float | None
+    is_card: bool
 
     def cache(self, launch: int) -> str:
         """The content of a launch's caches, in the words of a baseline."""
@@ -65,12 +66,19 @@ class Compared:
     difference: Difference
 
     @property
+    def has_card(self) -> bool:
+        """True where another tool measured a side on a card: no compiler, model or host made its numbers."""
+        return self.old.is_card or self.new.is_card
+
+    @property
     def origins(self) -> list[tuple[str, str, str]]:
         """(name, old, new) of what made the numbers and is not the same, in ORDER."""
         both = ((name, self.old.origin[name], self.new.origin[name]) for name in ORDER)
-        different = [(name, was, now) for name, was, now in both if was != now]
-        names = {name for name, _, _ in different}
-        return [each for each in different if not (each[0] == "chip_sha256" and "chip" in names)]
+        different = [
+            (name, was, now) for name, was, now in both if was != now and (name == "chip" or not self.has_card)
+        ]
+        has_other_chip = any(name == "chip" for name, _, _ in different)
+        return [each for each in different if not (each[0] == "chip_sha256" and has_other_chip)]
 
 
 class Choice(NamedTuple):
@@ -172,6 +180,7 @@ def _head(database: sqlite3.Connection, meta: dict[str, str], name: str) -> Head
         int(database.execute(query).fetchone()[0]),
         database.execute("SELECT COUNT(*) FROM launches WHERE NOT complete").fetchone()[0],
         chip_facts(meta).clock_mhz,
+        "measured_by" in meta,
     )
 
 

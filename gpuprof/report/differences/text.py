@@ -47,7 +47,7 @@ def lines(compared: Compared, look: Look, all_code: bool = False) -> Iterator[Te
     yield from _head("before", compared.old, look)
     yield from _head("after", compared.new, look)
     for words in cautions(compared):
-        yield from flow(Text("caution ", WARM), [Text(words, WARM)], look)
+        yield from flow(Text().append("caution ", WARM), [Text(words, WARM)], look)
     is_one = len(difference.kernels) == 1 and not (difference.gone or difference.new)
     if not (is_one and difference.is_changed):
         yield from _sentence(summary(difference), look)
@@ -61,7 +61,7 @@ def lines(compared: Compared, look: Look, all_code: bool = False) -> Iterator[Te
     if same and difference.is_changed:
         yield Text()
         more = [f"and {len(same) - MOST_NAMES:,} more"] if len(same) > MOST_NAMES else []
-        yield from flow(Text("the same ", DIM), [*same[:MOST_NAMES], *more], look)
+        yield from flow(Text().append("the same ", DIM), [*same[:MOST_NAMES], *more], look)
 
 
 def _others(kernels: Sequence[KernelDifference], unit: str, look: Look) -> Iterator[Text]:
@@ -76,8 +76,9 @@ def _others(kernels: Sequence[KernelDifference], unit: str, look: Look) -> Itera
 
 def _head(word: str, head: Head, look: Look) -> Iterator[Text]:
     made_by = head.origin
-    facts = [f"gpuprof {made_by['gpuprof']}", f"model {made_by['model']}", f"chip {made_by['chip']}"]
-    yield from flow(Text(f"{word:<8}", DIM), [Text(printable(head.name), BOLD), *facts], look)
+    model = [] if head.is_card else [f"gpuprof {made_by['gpuprof']}", f"model {made_by['model']}"]
+    facts = [*model, f"chip {made_by['chip']}"]
+    yield from flow(Text().append(f"{word:<8}", DIM), [Text(printable(head.name), BOLD), *facts], look)
 
 
 def _sentence(words: str, look: Look) -> Iterator[Text]:
@@ -88,24 +89,24 @@ def _sentence(words: str, look: Look) -> Iterator[Text]:
 def _launches(word: str, launches: Sequence[LaunchSide], look: Look) -> Iterator[Text]:
     for launch in launches[:MOST_LAUNCHES]:
         facts = [printable(launch.text), f"{grouped(launch.cycles)} cycles"]
-        yield from flow(Text(f"{word:<8}", DIM), [", ".join(facts)], look)
+        yield from flow(Text().append(f"{word:<8}", DIM), [", ".join(facts)], look)
     if rest := launches[MOST_LAUNCHES:]:
         cycles = sum(launch.cycles for launch in rest)
         words = f"{plural(len(rest), 'more launch', 'more launches')}, {grouped(cycles)} cycles"
-        yield from flow(Text(f"{word:<8}", DIM), [words], look)
+        yield from flow(Text().append(f"{word:<8}", DIM), [words], look)
 
 
 def _kernel(kernel: KernelDifference, unit: str, look: Look, all_code: bool) -> Iterator[Text]:
     yield from _sentence(f"{printable(kernel.name)}: {headline(kernel, unit)}", look)
     for note in kernel_notes(kernel):
-        yield from flow(Text("note     ", DIM), [printable(note)], look)
+        yield from flow(Text().append("note     ", DIM), [printable(note)], look)
     yield from _lines(kernel, unit, look)
     yield from _numbers(changed_numbers(kernel), look)
     for word, findings in (("gone", kernel.went), ("new", kernel.came)):
         for finding in findings:
-            yield from flow(Text(f"{word:<8} ", DIM), [Text(_finding(finding))], look)
+            yield from flow(Text().append(f"{word:<8} ", DIM), [Text(_finding(finding))], look)
     if words := code_words(kernel):
-        yield from flow(Text("code     ", DIM), [words], look)
+        yield from flow(Text().append("code     ", DIM), [words], look)
         yield from _code(kernel, look, all_code)
 
 
@@ -144,7 +145,7 @@ def _lines(kernel: KernelDifference, unit: str, look: Look) -> Iterator[Text]:
     whole = f"all: {grouped(cost.old or 0)} -> {grouped(cost.new or 0)}, {cost.delta:+,} {unit}"
     for words in (*together, whole):
         yield from flow(Text(), [words], look)
-    yield from flow(Text("reasons  ", DIM), reason_words(kernel), look)
+    yield from flow(Text().append("reasons  ", DIM), reason_words(kernel), look)
 
 
 def _total(rows: Sequence[Change]) -> int:

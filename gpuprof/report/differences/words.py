@@ -238,7 +238,8 @@ def cautions(compared: Compared) -> Iterator[str]:
     for name, old, new in compared.origins:
         yield f"{ORIGINS[name]}: {old} -> {new}"
     yield from _clocks(compared)
-    if different := _cache_changes(compared):
+    different = [] if compared.has_card else _cache_changes(compared)
+    if different:
         (text, old, new), n_more = different[0], len(different) - 1
         more = f" and {plural(n_more, 'more launch', 'more launches')}" if n_more else ""
         yield f"the caches were filled in another way: {old} -> {new} ({text}{more})"
@@ -276,9 +277,13 @@ def _of_side(head: Head) -> Iterator[str]:
 
 
 def kernel_notes(kernel: KernelDifference) -> Iterator[str]:
-    """Facts that the numbers of a kernel do not say: how it was found, and launches of other shapes."""
+    """Facts that the numbers of a kernel do not say: how it was found, whether its code is the same, and launches of
+    other shapes.
+    """
     if kernel.pair.by == CONTENT:
         yield "paired by its instructions, which are the most alike"
+    if not kernel.is_code_changed:
+        yield "its instructions are the same"
     shapes = [
         (old, new) for old, new in zip(kernel.old.launches, kernel.new.launches, strict=True) if old.shape != new.shape
     ]
