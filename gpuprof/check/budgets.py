@@ -135,9 +135,11 @@ class BudgetOutcome(NamedTuple):
 
     @property
     def value_text(self) -> str:
-        """The value with its unit: "96 registers", "25 %"."""
+        """The value with its unit, where the name does not say it: "25 %", "96 bytes"."""
         unit = QUANTITIES[self.budget.name].unit if self.budget.name in QUANTITIES else "findings"
-        return f"{self.value:,.10g} {unit}" if unit != "%" else f"{self.value:.1f} %"
+        if unit == "%":
+            return f"{self.value:.1f} %"
+        return f"{self.value:,.10g}" if unit == self.budget.name else f"{self.value:,.10g} {unit}"
 
 
 def parse_budgets(table: Mapping[str, Any]) -> tuple[Budget, ...]:

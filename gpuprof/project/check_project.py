@@ -14,7 +14,7 @@ from gpuprof.check.baseline import write_baseline
 from gpuprof.check.budgets import BudgetOutcome, measure_budgets, unmatched
 from gpuprof.check.check_profile import check_profile
 from gpuprof.check.entry import Checked, entry_of
-from gpuprof.check.facts import Facts, measure
+from gpuprof.check.facts import Facts, Position, measure
 from gpuprof.check.requirements import parse_requirement
 from gpuprof.check.rules import DEFAULT, parse_rule
 from gpuprof.check.verdict import CheckReport, EntryVerdict, Place, Problem
@@ -102,7 +102,9 @@ def _more_problems(entry: Entry, checked: Checked, database: Path, old: Old) -> 
     except NotComparable as error:
         yield Problem("not comparable", "", str(error))
         return
-    yield from (_over_budget(outcome) for outcome in outcomes if not outcome.is_met)
+    for outcome in outcomes:
+        if not outcome.is_met:
+            yield _over_budget(outcome, checked.facts.launches[outcome.launch].at)
     kernels = [key.kernel for key in checked.facts.launches]
     for pattern in unmatched(entry.budgets, kernels):
         yield Problem("not comparable", "", f"no kernel has the name {pattern!r} of a budget")
@@ -118,11 +120,12 @@ def _nothing_to_compare(entry: Entry, old: Old) -> Problem:
     return Problem("new" if is_judged else "not comparable", "", message)
 
 
-def _over_budget(outcome: BudgetOutcome) -> Problem:
+def _over_budget(outcome: BudgetOutcome, kernel_at: Position | None) -> Problem:
     budget = outcome.budget
     path, _, line = outcome.place.rpartition(":")
-    message = f"{budget.name} is {outcome.value_text}, budget {budget.text.removeprefix(budget.name).strip()}"
+    message = f"{budget.name} {outcome.value_text}, budget {budget.text.removeprefix(budget.name).strip()}"
     places = (Place(path, int(line)),) if line.isdecimal() else ()
+    places += (Place(*kernel_at),) if kernel_at else ()
     return Problem(
         "budget", str(outcome.launch), message, budget.name, new=outcome.value, limit=budget.text, places=places
     )

@@ -171,7 +171,7 @@ def over_budget(
                 name = title(launch, part.facts.launches[each.launch].shader_of)
                 limit = each.budget.text.removeprefix(each.budget.name).strip()
                 place = f", most at {each.place}" if each.place else ""
-                yield launch, f"budget     {name}: {each.budget.name} is {each.value_text}, budget {limit}{place}"
+                yield launch, f"budget     {name}: {each.budget.name} {each.value_text}, budget {limit}{place}"
 
 
 def verdicts_of(comparison: Comparison) -> dict[LaunchKey, str]:

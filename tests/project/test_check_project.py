@@ -80,7 +80,7 @@ def test_a_budget_holds_without_a_baseline(project):
     write_files(project, {"transpose.cu": SLOW})
     code, found, error = status(project)
     assert (code, found) == (3, {"scale": "passed", "transpose": "over budget"})
-    assert "transpose<<<(4, 4), (32, 8)>>>: bank_conflicts is 15,872 wavefronts, budget <=0" in error
+    assert "transpose<<<(4, 4), (32, 8)>>>: bank_conflicts 15,872 wavefronts, budget <=0" in error
     (project / "gpuprof-baselines" / "scale.toml").unlink()
     write_files(project, {"transpose.cu": TRANSPOSE})
     code, found, error = status(project)
