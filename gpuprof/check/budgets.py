@@ -102,8 +102,8 @@ OF_FINDINGS = (
 
 
 class Budget(NamedTuple):
-    """`kernel`: a pattern of the kernel's name, with or without its template arguments. `name`: a quantity, findings,
-    or findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
+    """`kernel`: a pattern of the kernel's name, with or without its template arguments, or of the launch. `name`: a
+    quantity, findings, or findings.KIND. `sign`: "<=" or ">=". `text`: as "registers <=128".
     """
 
     kernel: str
@@ -115,8 +115,9 @@ class Budget(NamedTuple):
     def is_met_by(self, value: float) -> bool:
         return value <= self.limit if self.sign == "<=" else value >= self.limit
 
-    def is_about(self, kernel: str) -> bool:
-        return fnmatchcase(kernel, self.kernel) or fnmatchcase(kernel.partition("<")[0], self.kernel)
+    def is_about(self, launch: LaunchKey) -> bool:
+        kernel = launch.kernel
+        return any(fnmatchcase(name, self.kernel) for name in (kernel, kernel.partition("<")[0], str(launch)))
 
 
 class BudgetOutcome(NamedTuple):
@@ -192,13 +193,13 @@ def measure_budgets(
         _outcome(budget, key, measured[launch], found.get(launch, ()), launches.get(key))
         for budget in budgets
         for launch, key in keys
-        if budget.is_about(key.kernel)
+        if budget.is_about(key)
     ]
 
 
-def unmatched(budgets: Sequence[Budget], kernels: Collection[str]) -> list[str]:
-    """The patterns that no kernel has."""
-    patterns = dict.fromkeys(budget.kernel for budget in budgets if not any(map(budget.is_about, kernels)))
+def unmatched(budgets: Sequence[Budget], launches: Collection[LaunchKey]) -> list[str]:
+    """The patterns that no launch has."""
+    patterns = dict.fromkeys(budget.kernel for budget in budgets if not any(map(budget.is_about, launches)))
     return list(patterns)
 
 

@@ -105,9 +105,8 @@ def _more_problems(entry: Entry, checked: Checked, database: Path, old: Old) -> 
     for outcome in outcomes:
         if not outcome.is_met:
             yield _over_budget(outcome, checked.facts.launches[outcome.launch].at)
-    kernels = [key.kernel for key in checked.facts.launches]
-    for pattern in unmatched(entry.budgets, kernels):
-        yield Problem("not comparable", "", f"no kernel has the name {pattern!r} of a budget")
+    for pattern in unmatched(entry.budgets, checked.facts.launches):
+        yield Problem("not comparable", "", f"no kernel or launch has the name {pattern!r} of a budget")
 
 
 def _nothing_to_compare(entry: Entry, old: Old) -> Problem:
