@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import extent_of, suggestion
 from gpuprof.check.facts import LaunchFacts
+from gpuprof.check.finding_kinds import why_unknown
 from gpuprof.correlate.identity.launch_names import LaunchKey, launch_keys
 from gpuprof.correlate.metrics import BY_NAME as METRICS, launch_values
 from gpuprof.errors import NotComparable, UsageError
@@ -97,7 +98,7 @@ QUANTITIES = {
 # What counts findings, for lists.
 OF_FINDINGS = (
     (FINDINGS, "findings", "findings of trace generators and checkers in the launch, without advice"),
-    (f"{FINDINGS}.KIND", "findings", "findings of one kind, advice too"),
+    (f"{FINDINGS}.KIND", "findings", "findings of one kind of `gpuprof list findings`, advice too"),
 )
 
 
@@ -144,7 +145,7 @@ class BudgetOutcome(NamedTuple):
 
 
 def parse_budgets(table: Mapping[str, Any]) -> tuple[Budget, ...]:
-    """Budgets by pattern of kernels. Raises UsageError for a quantity or a limit that is none."""
+    """Budgets by pattern of kernels. Raises UsageError for a quantity, a kind or a limit that is none."""
     return tuple(
         _budget(kernel, name, limit) for kernel, limits in table.items() for name, limit in _flat(kernel, limits)
     )
@@ -167,6 +168,8 @@ def _budget(kernel: str, name: str, limit: Any) -> Budget:
     if name not in QUANTITIES and name != FINDINGS and not kind:
         near = suggestion(name, (*QUANTITIES, FINDINGS)) or "`gpuprof list budgets` has what can be limited"
         raise UsageError(f"{where}: {name!r} is nothing that has a budget; {near}")
+    if kind and (reason := why_unknown(kind)):
+        raise UsageError(f"{where}: {name}: {reason}")
     match = _LIMIT.fullmatch(str(limit)) if not isinstance(limit, bool) else None
     is_share = name in QUANTITIES and QUANTITIES[name].is_share
     if match is None or bool(match["percent"]) > is_share:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import suggestion
+from gpuprof.check.finding_kinds import why_unknown
 from gpuprof.correlate.advice.advice_rules import BY_NAME
 from gpuprof.correlate.findings import Found
 from gpuprof.correlate.trace_tables import PREFIX, read_tables
@@ -52,12 +53,14 @@ class Outcome(NamedTuple):
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Raises UsageError for any other text."""
+    """Raises UsageError for any other text, and a kind that no finding can have."""
     match = _REQUIREMENT.fullmatch(text.strip())
     if not match:
         raise UsageError(
             f"--require {text!r}: expected findings<=N, findings.KIND<=N or trace.TABLE.COLUMN<=N, as in findings<=0"
         )
+    if match["kind"] and (reason := why_unknown(match["kind"])):
+        raise UsageError(f"--require {text!r}: {reason}")
     names = (match[name] or "" for name in ("kind", "table", "column"))
     return Requirement(*names, float(match["most"]), text.strip())
 

@@ -25,7 +25,7 @@ def command(word, vocabulary):
       a kind of cause (dram); `gpuprof list causes` lists these
       a column or fact of a page (attrib., excess), or a page (blame)
       a metric (l2_misses); `gpuprof list metrics` lists these
-      a finding (uncoalesced); docs/report.md lists these
+      a finding (uncoalesced, leak); see docs/report.md and `gpuprof list findings`
       a metric of nvprof (branch_efficiency)
     """
     from gpuprof.isa.stalls import INDEX
@@ -120,6 +120,16 @@ def rules(word: str) -> Iterator[Callable[[], None]]:
             yield partial(entry, rule.name, "a finding", rule.text, ("where", "gpuprof report FILE --page summary"))
 
 
+def of_generators(word: str) -> Iterator[Callable[[], None]]:
+    """Kinds of findings of checkers and other trace generators; `rules` has the advice."""
+    from gpuprof.check.finding_kinds import BY_NAME
+
+    kind = BY_NAME.get(_plain(word))
+    if kind and kind.generator:
+        where = ("where", f"gpuprof collect FILE --trace {kind.generator}")
+        yield partial(entry, kind.name, f"a finding of {kind.generator}: {kind.severity}", kind.text, where)
+
+
 PEAK_WORDS = ("peak", "of_peak", "percentage_of_peak", "throughput", "limits")
 SHOWS_RESOURCES = "gpuprof report --page summary shows each resource's rate, its peak and what limits"
 
@@ -146,11 +156,12 @@ def of_nvprof(word: str) -> Iterator[Callable[[], None]]:
             yield partial(entry, each.name, "a metric of nvprof", each.text, ("where", each.where))
 
 
-OTHERS = (causes, throughput, heads, pages, metrics, rules, of_nvprof)
+OTHERS = (causes, throughput, heads, pages, metrics, rules, of_generators, of_nvprof)
 
 
 def known_words() -> list[str]:
     """Whatever can be explained."""
+    from gpuprof.check.finding_kinds import KINDS
     from gpuprof.chips.peaks import RESOURCES
     from gpuprof.correlate.metrics import METRICS
     from gpuprof.isa.causes import NAMES as CAUSES
@@ -160,7 +171,7 @@ def known_words() -> list[str]:
     from gpuprof.report.pages.heads import COLUMNS, FACTS
     from gpuprof.report.triage.kernel_rules import RULES
 
-    named = (each.name for some in (COLUMNS, FACTS, METRICS, RULES, RESOURCES, WORDS) for each in some)
+    named = (each.name for some in (COLUMNS, FACTS, METRICS, RULES, KINDS, RESOURCES, WORDS) for each in some)
     return list(dict.fromkeys([*NAMES, *CAUSES, *PAGES, *named]))
 
 

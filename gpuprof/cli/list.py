@@ -232,6 +232,13 @@ def budgets() -> Table:
     ]
 
 
+def findings() -> Table:
+    """The kinds of findings that gpuprof makes."""
+    from gpuprof.check.finding_kinds import KINDS, FindingKind
+
+    return FindingKind._fields, list(KINDS)
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
     "hosts": hosts,
@@ -242,6 +249,7 @@ KINDS: dict[str, Callable[[], Table]] = {
     "samples": samples,
     "instructions": instructions,
     "traces": traces,
+    "findings": findings,
     "project-keys": project_keys,
     "budgets": budgets,
 }
@@ -274,6 +282,7 @@ def command(kind: str, names: tuple[str, ...], given: Given):
     samples       kernels to try
     instructions  PTX ISA 9.0: supported instructions, and refused forms
     traces        trace generators for `gpuprof collect --trace`, and their options
+    findings      kinds of findings; see `gpuprof check --require`
     project-keys  keys of gpuprof.toml; --json gives its JSON schema
     budgets       what budgets in gpuprof.toml can limit
     """

@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuprof.base.wording import suggestion
 from gpuprof.check.budgets import QUANTITIES, Budget, parse_budgets
+from gpuprof.check.finding_kinds import why_unknown
 from gpuprof.check.requirements import Requirement, parse_requirement
 from gpuprof.check.rules import DEFAULT, Rule, parse_rule
 from gpuprof.correlate.advice.advice_rules import BY_NAME as ADVICE
@@ -109,15 +110,16 @@ def _budget(name: str, value: Any) -> Budget:
 
 
 def _requirements(findings: Any) -> Iterator[Requirement]:
-    """The requirements of `findings=0`, `findings="<=2"`, or `findings={"race": 0}` by kind."""
+    """The requirements of `findings=0`, `findings="<=2"`, or `findings={"out_of_bounds": 0}` by kind."""
     if findings is None:
         return
+    expected = 'expected a number, "<=2", or numbers by kind as in {"out_of_bounds": 0}'
     of_kinds = findings if isinstance(findings, Mapping) else {"": findings}
     for kind, value in of_kinds.items():
+        if kind and (reason := why_unknown(str(kind))):
+            raise UsageError(f"{MARK}(findings={findings!r}): {reason}")
         text = f"findings{'.' if kind else ''}{kind}{value if str(value).startswith('<=') else f'<={value}'}"
         try:
             yield parse_requirement(text)
         except UsageError:
-            raise UsageError(
-                f'{MARK}(findings={findings!r}): expected a number, "<=2", or numbers by kind as in {{"race": 0}}'
-            ) from None
+            raise UsageError(f"{MARK}(findings={findings!r}): {expected}") from None

@@ -239,7 +239,7 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("sweep", "kernels.cu", "--chip", "a100"), "no such option '--chip'; did you mean --chips or --zip? see "
             "`gpuprof sweep --help`"),
         (("list",), "missing argument 'KIND'. Choose from: chips, hosts, stalls, causes, triggers, metrics, samples, "
-            "instructions, traces; see `gpuprof list --help`"),
+            "instructions, traces, findings, project-keys, budgets; see `gpuprof list --help`"),
         (("collect", "kernels.cu", "more"), "'more': only a program or a .py script takes further arguments; leave "
             "it out"),
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 "

@@ -6,6 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from gpuprof.check.finding_kinds import KINDS as FINDING_KINDS
 from gpuprof.chips import list_chips, load_chip
 from gpuprof.chips.peaks import RESOURCES
 from gpuprof.cli import explain, list as list_module
@@ -52,6 +53,29 @@ def test_stalls_metrics_and_chips():
     ]
     assert chips[1].split()[:6] == ["a100", "sm_80", "108", "1410", "64", "65536"]
     assert {line.split()[0] for line in chips[1:]} >= {"a100", "v100", "h200", "ppu15"}
+
+
+def test_findings():
+    lines = run(list_module.command, "findings").splitlines()
+    assert lines[0].split() == ["name", "generator", "severity", "text"]
+    assert [line.split()[0] for line in lines[1:]] == [kind.name for kind in FINDING_KINDS]
+    assert json.loads(run(list_module.command, "findings", "--json"))["findings"][5] == {
+        "name": "double_free",
+        "generator": "memcheck",
+        "severity": "error",
+        "text": "The host or a kernel frees a freed allocation.",
+    }
+
+
+def test_findings_are_explained():
+    assert run(explain.command, "double_free") == (
+        "double_free  (a finding of memcheck: error)\n\n"
+        "what it is  The host or a kernel frees a freed allocation.\n"
+        "where       gpuprof collect FILE --trace memcheck\n"
+    )
+    for kind in FINDING_KINDS:
+        assert run(explain.command, kind.name).count("what it is") >= 1
+    assert run(explain.command, "uncoalesced").count("what it is") == 1  # advice is also a rule of the summary
 
 
 def test_chips_in_full(tmp_path):
@@ -227,6 +251,7 @@ def test_every_resource_is_explained():
     "typed, message",
     [
         ("lng_scoreboard", "unknown word 'lng_scoreboard'; did you mean long_scoreboard or short_scoreboard?"),
+        ("silent_stor", "unknown word 'silent_stor'; did you mean silent_store?"),
         ("stall_bariers", "unknown word 'stall_bariers'; did you mean barrier?"),
         ("xyzzy", "unknown word 'xyzzy'; see `gpuprof explain --help`"),
     ],

@@ -54,7 +54,7 @@ WRONG = {
         "<=many",
         "(registers='<=many'): registers = '<=many' is no limit; give one as in registers = \"<=128\"",
     ),
-    "findings": ("few", '(findings=\'few\'): expected a number, "<=2", or numbers by kind as in {"race": 0}'),
+    "findings": ("few", '(findings=\'few\'): expected a number, "<=2", or numbers by kind as in {"out_of_bounds": 0}'),
     "baseline": (
         "../scan",
         "(baseline='../scan'): expected the name of a file, without folders above it and without .toml",
