@@ -13,7 +13,7 @@ class FindingKind(NamedTuple):
     """`name`, `generator` and `severity`: as the table `findings` of a database has them."""
 
     name: str
-    generator: str  # the trace generator that makes it; NOBODY: advice of every profile
+    generator: str  # trace generator that makes it; "": advice, which every profile has
     severity: str
     text: str
 
