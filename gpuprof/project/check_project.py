@@ -157,7 +157,6 @@ def write_baselines(collected: Sequence[Collected]) -> Iterator[tuple[Entry, str
 
 def _written(baseline: Path, facts: Facts) -> str:
     before = read_input(baseline, BASELINE) if is_regular(baseline) else None
-    baseline.parent.mkdir(parents=True, exist_ok=True)
     write_baseline(baseline, facts)
     return "unchanged" if read_input(baseline, BASELINE) == before else "written"
 

@@ -321,7 +321,10 @@ def test_check(folder, tmp_path):
     told(tmp_path, "collect", "copy.cu", "--period", "32")
     code, out, error = gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt")
     assert code == 3
-    assert re.match(r"regressed  copy<4><<<3, 64>>>: cycles \d+ -> \d+ \(\+\d+, \+[\d.]+ %\), limit 1%\|200\n", out)
+    assert re.match(
+        r"regressed  copy<4><<<3, 64>>>: cycles \d+ -> \d+ \(\+\d+, \+[\d.]+ %\), limit 1%\|200, its code changed\n",
+        out,
+    )
     assert re.search(r"^ +copy\.cu:7  .*warp-cycles \(\+\d+\)", out, re.MULTILINE)
     assert error.startswith("gpuprof: 1 of 2 launches regressed: copy<4><<<3, 64>>>: ") and "most at copy.cu:7" in error
     assert (
@@ -367,6 +370,7 @@ def test_list_and_explain(tmp_path):
 def test_every_command_has_help(tmp_path):
     commands = re.findall(r"^  ([a-z]+)  ", told(tmp_path, "--help").partition("Commands:")[2], re.MULTILINE)
     assert commands == [
+        "init",
         "compile",
         "disasm",
         "collect",
@@ -383,6 +387,7 @@ def test_every_command_has_help(tmp_path):
         "export",
         "quality",
         "check",
+        "bisect",
         "diff",
         "sweep",
         "predict",

@@ -14,6 +14,7 @@ from tests.support.forked import Server, give, usable
 from tests.support.ncu_report import write_report
 
 LINES = {
+    "init": "init . -o made.toml",
     "compile": "compile k.ptx -o made.gpubin",
     "disasm": "disasm k.gpubin",
     "collect": "collect k.ptx --period 32 -o made.gprec",
@@ -31,6 +32,7 @@ LINES = {
     "quality": "quality k.gprec",
     "predict": "predict k.gprec",
     "check": "check k.gprec --baseline made.txt --update",
+    "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
     "fidelity": "fidelity",
@@ -39,8 +41,8 @@ LINES = {
     "help": "--help",
     "wrong": "report none.gprec",
 }
-PRINTS_NOTHING = ("run", "export", "wrong", "view")
-FAIL = ("wrong", "view")  # view would serve until it is ended: tests/page tries that
+PRINTS_NOTHING = ("run", "export", "wrong", "view", "bisect")
+FAIL = ("wrong", "view", "bisect")  # there is no project; view would serve until it is ended: tests/page tries that
 NOTHING, FULL, UNREAD = None, "/dev/full", "pipe"
 STREAMS = [
     {"stdin": NOTHING},

@@ -133,6 +133,18 @@ def test_a_state_that_does_not_build_is_not_comparable(project):
     assert "scale: could not be run at HEAD: " in error
 
 
+def test_an_update_overwrites_only_baselines(project):
+    (project / "notes.txt").write_text("of mine")
+    (project / "gpuprof.toml").write_text("[[entry]]\nfile = 'scale.cu'\nbaseline = 'notes.txt'\n")
+    code, out, error = gpuprof(project, "check", "--update")
+    assert (code, out) == (2, "")
+    assert error == (
+        f"gpuprof: {project}/notes.txt: is no baseline, and would be overwritten; give another name, or --force to "
+        "overwrite it\n"
+    )
+    assert (project / "notes.txt").read_text() == "of mine"
+
+
 BAD = {
     "a baseline edited by hand": ({"gpuprof-baselines/scale.toml": "format = 6\ntool = 3\n"}, (), 4,
                                   "scale: gpuprof-baselines/scale.toml: damaged baseline: "),

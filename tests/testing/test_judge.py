@@ -124,8 +124,8 @@ def test_budgets_hold_without_a_baseline(tmp_path):
     assert judgement.failure == [
         "budget     blur<<<(8, 8), 64>>>: registers 12, budget <=11",
         "budget     blur<<<(8, 8), 64>>> #2: registers 12, budget <=11",
-        "budget     blur<<<(8, 8), 64>>>: inst_executed is 24 instructions, budget <=10, most at blur.cu:3",
-        "budget     blur<<<(8, 8), 64>>> #2: inst_executed is 24 instructions, budget <=10, most at blur.cu:3",
+        "budget     blur<<<(8, 8), 64>>>: inst_executed 24 instructions, budget <=10, most at blur.cu:3",
+        "budget     blur<<<(8, 8), 64>>> #2: inst_executed 24 instructions, budget <=10, most at blur.cu:3",
     ]
 
 

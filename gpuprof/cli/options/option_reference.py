@@ -31,8 +31,13 @@ Commands that are not in the table write only to stdout and stderr.
 * Two runs that write one recording or one table at the same time: the second is refused. They may
   be of different users, and on a file system that is shared between machines with its locks (NFS),
   on different machines. A file system without locks refuses no run.
+* `check --update` of a project writes the baselines of its entries, and makes their folder, by the
+  same rules; `check` of a project writes nothing else there.
+* `pytest --gpuprof-update` writes `gpuprof-baselines/NAME.toml` in pytest's rootdir by the same
+  rules, in one process, after the last test; there is no `--force`. Everything else that tests
+  collect is in pytest's `tmp_path`.
 
-A script (`.py`) and a compiler that `--compiler` names write what they like.
+A script (`.py`), a test of pytest and a compiler that `--compiler` names write what they like.
 """
 
 

@@ -14,6 +14,7 @@ import click
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.cli.options.check_outputs import chosen_outputs, claim_outputs, write_outputs
 from gpuprof.cli.options.option import Given, is_given
+from gpuprof.cli.options.outputs import baseline, claim
 from gpuprof.cli.options.project_keys import run_keys
 from gpuprof.errors import GpuprofError, NotComparable, Regression, UsageError
 
@@ -58,6 +59,8 @@ def check_project(given: Given) -> None:
     how = How(run_keys(), jobs, lambda entries: chosen(entries, given.entries), given.is_fresh)
     entries = how.choose(project.entries)
     outputs = chosen_outputs(given)
+    if given.update:
+        _claim_baselines(entries, project.file, given.force)
     claim_outputs(outputs, [project.file, *(entry.folder / entry.file for entry in entries)], given.force)
     with temporary_folder() as scratch:
         collected = collect_entries(entries, how.run_keys, RunCache(), scratch, how.jobs, how.is_fresh)
@@ -67,6 +70,13 @@ def check_project(given: Given) -> None:
         report = _report(given, project, how, collected)
     write_outputs(report, outputs, folder=project.folder)
     _judge(report)
+
+
+def _claim_baselines(entries: "Sequence[Entry]", project: Path, force: bool) -> None:
+    """Raises UsageError for a baseline that must not be overwritten; makes the folders of the others."""
+    for entry in entries:
+        entry.baseline.parent.mkdir(parents=True, exist_ok=True)
+        claim(entry.baseline, baseline, [project, entry.folder / entry.file], force)
 
 
 def _check_options(given: Given) -> None:
