@@ -177,8 +177,9 @@ class Session:
         return self.stream.through(command, self._carry_out) if self.stream else self._carry_out(command)
 
     def _carry_out(self, command: cmd.Command):
+        cycle = self.launcher.cycle
         for observer in self.observers:
-            observer.command(command, self.launcher.cycle)
+            observer.command(command, cycle)
         try:
             result = self._handlers[type(command)](command)
         except DeviceMemoryError as error:
