@@ -97,8 +97,8 @@ def prepare(folder: Path, page: Path = README) -> None:
 
 
 def _copy_project(folder: Path) -> None:
-    """The sample project as a repository of one commit. A comment with the folder's name keeps its runs apart from those
-    of other copies: what was run before in this one is unchanged, and nothing else.
+    """The sample project as a repository of one commit. A comment with the folder's name keeps its runs apart from
+    those of other copies: what was run before in this one is unchanged, and nothing else.
     """
     shutil.copytree(ROOT / "samples" / "project", folder, dirs_exist_ok=True)
     with open(folder / "kernels" / "transpose.cu", "a", encoding="utf-8") as kernel:
