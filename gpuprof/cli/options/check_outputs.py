@@ -120,6 +120,7 @@ def _print_text(report, is_on_runner: bool) -> None:
     console = console_for(sys.stdout)
     lines = text_lines(report, look_for(console))
     write((Text(without_commands(line.plain)) for line in lines) if is_on_runner else lines, console)
+    sys.stdout.flush()  # an error on stderr follows
 
 
 def _annotate(report, of_stdout: str, checkout) -> None:
