@@ -24,7 +24,7 @@ INSTALLED = "click"  # in place of gpuprof, which a test cannot get from the net
 # `python -m venv FOLDER` in a clone gives it the environment that the tests run in.
 PYTHON = """\
 #!/bin/sh
-if [ "$1 $2" = "-m venv" ]; then exec ln -s "{venv}" "$3"; fi
+if [ "$1 $2" = "-m venv" ]; then exec ln -sfn "{venv}" "$3"; fi
 exec "{python}" "$@"
 """
 
