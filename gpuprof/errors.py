@@ -142,3 +142,7 @@ class DebugError(GpuprofError):
 
 class NoValue(DebugError):
     """A variable has no value here; the message is shown instead: <optimized out>, <not set yet>."""
+
+
+# The error of each exit code, for what another gpuprof has said by its own.
+OF_EXIT_CODE = {error.exit_code: error for error in (GpuprofError, UsageError, Regression, NotComparable)}

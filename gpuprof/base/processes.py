@@ -7,12 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
 STREAMS = ("stdin", "stdout", "stderr")
 # The opposite of what each is for: a file that is to be written to stdout finds that it is closed.
 OPPOSITE_MODES = (os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)
+
+# The folder that this package is in.
+_PARENT = Path(__file__).parents[2]
 
 # Signals that host code dies by, and what they come from.
 _CAUSES = {
@@ -30,6 +34,15 @@ _CAUSES = {
 def host_memory_nbytes() -> int:
     """The memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def own_program() -> list[str]:
+    """The words that start this very gpuprof, to be followed by a command's. -P: a file of the working folder must not
+    replace a module of the same name. A checkout goes before a gpuprof that is installed, too.
+    """
+    is_installed = _PARENT.name in ("site-packages", "dist-packages")
+    add = f"sys.path.{'append(' if is_installed else 'insert(0, '}{str(_PARENT)!r})"
+    return [sys.executable, "-P", "-c", f"import sys; {add}; from gpuprof.__main__ import main; main()"]
 
 
 def is_running(process: int) -> bool:

@@ -96,6 +96,8 @@ def _more_problems(entry: Entry, checked: Checked, database: Path, old: Old) -> 
         return
     if old.source is None:
         yield _nothing_to_compare(entry, old)
+    if not entry.budgets:
+        return
     try:
         with reading(database) as opened:
             outcomes = measure_budgets(opened, entry.budgets, checked.facts.launches)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from gpuprof.base.dependencies.opened_files import VARIABLE, read_log
 from gpuprof.base.folders import roots
 from gpuprof.base.interrupts import Stopped
-from gpuprof.base.processes import ending_with_this, how_ended
+from gpuprof.base.processes import ending_with_this, how_ended, own_program
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.project.entry import Entry
@@ -28,9 +27,9 @@ OUTPUT_NBYTES = 64 << 10  # of the end of it that is read
 
 
 class Collected(NamedTuple):
-    """The run of an entry. `database`: None where it failed, and `failure` says how; `details`: what was
-    printed before, such as a compiler's errors. `is_cached`: it is that of an
-    earlier run; else `changed` is an input that is another than then, "" where there was no such run.
+    """The run of an entry. `database`: None where it failed, and `failure` says how; `details`: what was printed
+    before, such as a compiler's errors. `is_cached`: it is that of an earlier run; else `changed` is an input that is
+    another than then, "" where there was no such run.
     """
 
     entry: Entry
@@ -81,7 +80,9 @@ def collect(
         temporary.mkdir()
         variables = {**os.environ, **entry.set_variables(), VARIABLE: str(log), "TMPDIR": str(temporary)}
         start_ns = time.time_ns()
-        code, output = _run([*_gpuprof(), *_with_output(command, recording)], entry.folder, variables, folder, children)
+        code, output = _run(
+            [*own_program(), *_with_output(command, recording)], entry.folder, variables, folder, children
+        )
         if code == UsageError.exit_code:
             raise UsageError(f"entry {entry.name!r}: {_last_line(output)}")
         if not recording.is_file():
@@ -99,16 +100,6 @@ def collect(
         if not changed_since(inputs, entry.folder, start_ns):
             database = cache.store(entry, list(command), inputs, database)
     return Collected(entry, database, changed=changed)
-
-
-def _gpuprof() -> list[str]:
-    """This very gpuprof; -P: a file of the project's must not replace a module of the same name."""
-    return [
-        sys.executable,
-        "-P",
-        "-c",
-        f"import sys; sys.path[:] = {sys.path!r}; from gpuprof.__main__ import main; main()",
-    ]
 
 
 def _with_output(command: Sequence[str], recording: Path) -> list[str]:

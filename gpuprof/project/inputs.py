@@ -4,6 +4,7 @@ log of opened files, command, variables, gpuprof's own files ─ inputs_of ─> 
 Inputs of an earlier run ─ difference ─> the first of them that is another now, or ""
 """
 
+import functools
 import importlib.util
 import os
 import sys
@@ -64,11 +65,16 @@ def matching(entry: Entry) -> list[str]:
     return sorted(str(path) for pattern in entry.inputs for path in entry.folder.glob(pattern) if path.is_file())
 
 
+@functools.cache
+def own_files() -> list[str]:
+    """The files of this gpuprof that decide what a run gives, absolute."""
+    return sorted(str(path) for path in PACKAGE.rglob("*") if path.suffix in OF_PACKAGE)
+
+
 def values_of(entry: Entry, command: Iterable[str], digests: FileDigests) -> dict[str, str]:
-    own = sorted(str(path) for path in PACKAGE.rglob("*") if path.suffix in OF_PACKAGE)
     values = {
         "the command": "\0".join(command),
-        "gpuprof": installed_version() + digest_of("".join(map(digests.of_file, own)).encode()),
+        "gpuprof": installed_version() + digest_of("".join(map(digests.of_file, own_files())).encode()),
         "Python": sys.version,
         "the files of `inputs`": "\0".join(os.path.relpath(path, entry.folder) for path in matching(entry)),
     }

@@ -1,16 +1,13 @@
 """A source file as a recording in a folder: collected in a process of its own, as the command line does it."""
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpuprof.base.processes import ending_with_this, how_ended
-from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.base.processes import ending_with_this, how_ended, own_program
+from gpuprof.errors import OF_EXIT_CODE, GpuprofError
 from gpuprof.program.binary import is_binary
 from gpuprof.run.target import KINDS
-
-ERRORS = {error.exit_code: error for error in (GpuprofError, UsageError, NotComparable)}
 
 
 def runs(file: Path) -> bool:
@@ -24,7 +21,7 @@ def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recordin
 
     Raises an error with the exit code of the child, which has said why, when nothing was recorded.
     """
-    command = [sys.executable, "-m", "gpuprof", "collect", *words, "-o", str(recording), "--", str(file)]
+    command = [*own_program(), "collect", *words, "-o", str(recording), "--", str(file)]
     done = subprocess.run(
         [*command, *(["--", *arguments] if arguments else [])],
         stdin=subprocess.DEVNULL,
@@ -32,6 +29,6 @@ def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recordin
         preexec_fn=ending_with_this(),
     )
     if done.returncode and not recording.exists():
-        error = ERRORS.get(done.returncode, GpuprofError)
+        error = OF_EXIT_CODE.get(done.returncode, GpuprofError)
         raise error(f"{file}: could not be collected ({how_ended(done.returncode)}), so there is nothing to compare")
     return not done.returncode

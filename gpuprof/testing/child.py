@@ -5,23 +5,15 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.base.processes import ending_with_this, how_ended
-from gpuprof.errors import GpuprofError, NotComparable, Regression, UsageError
+from gpuprof.base.processes import ending_with_this, how_ended, own_program
+from gpuprof.errors import OF_EXIT_CODE, GpuprofError
 
 # This very gpuprof. -P: the folder of the test may hold another one, such as a checkout of an older one.
 PARENT = str(Path(__file__).parents[2])
-PROGRAM = (
-    sys.executable,
-    "-P",
-    "-c",
-    f"import sys; sys.path.append({PARENT!r}); from gpuprof.__main__ import main; main()",
-)
-OF_CODE = {error.exit_code: error for error in (UsageError, Regression, NotComparable)}
 END_SECONDS = 10  # until a child that was interrupted is killed
 FIRST_RUN = "gpuprof: first run on this machine"  # what only the very first run says
 PROGRAM_ENDED = re.compile(r"^gpuprof: the program ended with exit code (\d+);", re.M)
@@ -46,7 +38,7 @@ class Ended(NamedTuple):
 def run_gpuprof(arguments: Sequence[str], folder: Path) -> Ended:
     """Runs `gpuprof ARGUMENTS` in a folder. An interrupt of the test interrupts it, too, and waits for its end."""
     child = subprocess.Popen(
-        [*PROGRAM, *arguments],
+        [*own_program(), *arguments],
         cwd=folder,
         env=os.environ | {"GPUPROF_PROGRESS": "off"},
         stdin=subprocess.DEVNULL,
@@ -77,6 +69,6 @@ def _end(child: subprocess.Popen) -> None:
 def error_of(ended: Ended, arguments: Sequence[str], folder: Path) -> GpuprofError:
     """The error of a run that failed: the text that gpuprof printed, with the command to type as a note."""
     text = ended.errors.strip() or f"gpuprof ended with {how_ended(ended.code)}"
-    error = OF_CODE.get(ended.code, GpuprofError)(text.removeprefix("gpuprof: "))
+    error = OF_EXIT_CODE.get(ended.code, GpuprofError)(text.removeprefix("gpuprof: "))
     error.add_note(f"in {folder}: {shlex.join(['gpuprof', *arguments])}")
     return error

@@ -16,7 +16,7 @@ from gpuprof.cli.options.check_outputs import chosen_outputs, claim_outputs, wri
 from gpuprof.cli.options.option import Given, is_given
 from gpuprof.cli.options.outputs import baseline, claim
 from gpuprof.cli.options.project_keys import run_keys
-from gpuprof.errors import GpuprofError, NotComparable, Regression, UsageError
+from gpuprof.errors import OF_EXIT_CODE, GpuprofError, UsageError
 
 if TYPE_CHECKING:
     from gpuprof.check.verdict import CheckReport
@@ -35,7 +35,6 @@ OF_A_FILE = {
     "diff": "`gpuprof diff`",
 }
 OF_A_PROJECT = ("project", "entries", "jobs", "against", "is_fresh")
-ERRORS = {1: GpuprofError, 3: Regression, 4: NotComparable}  # by exit code
 
 
 def check_of_file(given: Given) -> None:
@@ -133,4 +132,4 @@ def _judge(report: "CheckReport") -> None:
         problem = worst.worst_first()[0]
         what = f"{problem.title}: {problem.message}" if problem.title else problem.message
         n_all = plural(len(report.entries), "entry", "entries")
-        raise ERRORS[report.exit_code](f"{len(failed)} of {n_all} failed: {worst.name}: {what}")
+        raise OF_EXIT_CODE[report.exit_code](f"{len(failed)} of {n_all} failed: {worst.name}: {what}")
