@@ -19,7 +19,7 @@ from tests.support.timing_support import access, encode, launch, make, piece, wa
 
 SAMPLED = Sampling(period_cycles=32, mode="all")
 # What is in them was written by a quantum, and is read in the same one.
-SCRATCH = {"blocked", "record", "counted", "leaves", "request", "load"}
+SCRATCH = {"blocked", "running", "record", "counted", "leaves", "request", "load"}
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ class CachedTables:
     def scratch(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
         """A table of which nothing is read before it is written; zeros at first."""
         cached = self._existing(name, shape)
-        return self.store(name, zeros(shape, dtype)) if cached is None else cached.table
+        return self.store(name, np.zeros(shape, dtype)) if cached is None else cached.table
 
     def store(self, name: str, table: np.ndarray) -> np.ndarray:
         """The table, of which the address is known from now on."""

@@ -135,7 +135,8 @@ WARP = np.dtype(
         ("slots_left", "i4"),
         ("state", "i4"),
         ("before", "i4"),  # instruction that it issued before that, -1 none
-        ("jumped", "i4"),  # whether it jumped from there
+        ("jumped", "i2"),  # whether it jumped from there
+        ("held", "i2"),  # a bit for each class of waits that has an end in `until`
         ("partition", "i4"),  # of the whole GPU
         ("lane", "i4"),  # slot in its partition
         ("last", "i8"),  # last cycle accounted for: that of the last issue, or of the end of a hold

@@ -75,6 +75,9 @@ def group_waits(machine, warp, newest):
         return
     until, cause = until_at(machine, warp, CLASS_LONG), cause_at(machine, warp, CLASS_LONG)
     w = warp_at(machine, warp)
+    if w.held >> CLASS_LONG & 1 == 0:
+        w.held |= 1 << CLASS_LONG
+        until.value = 0
     for back in range(newest + 1, N_GROUPS + 1):
         group = machine.first_group + ((w.groups + N_GROUPS - back) % N_GROUPS if back < N_GROUPS else N_GROUPS)
         raise_both(

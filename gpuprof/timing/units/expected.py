@@ -6,6 +6,7 @@ three stages before: its own rows, then those of the warps that will issue, then
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
+from gpuprof.timing.state.four_words import LANES, words_until
 from gpuprof.timing.state.layout import HOST_LINE_NBYTES, LANE, PARTITION, SM, WARP
 from gpuprof.timing.state.table_rows import (
     board_place,
@@ -14,7 +15,7 @@ from gpuprof.timing.state.table_rows import (
     lowest_bit,
     part_at,
     prefetch,
-    wake_at,
+    wake_place,
     warp_at,
 )
 
@@ -50,8 +51,9 @@ def expect_warps(machine, sm, end):
         if part.next_event >= end:
             continue
         lanes = part.ready_lanes
-        for lane in range(machine.warps_per_partition):
-            lanes |= (wake_at(machine, partition, lane).value < end) << lane
+        times = wake_place(machine, partition, 0)
+        for lane in range(0, machine.warps_per_partition // LANES * LANES, LANES):
+            lanes |= words_until(times, lane, end - 1) << lane
         part.expected = lanes
         expect_rows(machine.lane_table, LANE_NBYTES * machine.warps_per_partition, partition, 1)
         while lanes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.layout import N_CLASSES, PORT_LSU, REASON_OF_CLASS
+from gpuprof.timing.state.layout import PORT_LSU, REASON_OF_CLASS
 from gpuprof.timing.state.stall_tables import N_BINS, ROW
 from gpuprof.timing.state.table_rows import (
     cause_at,
@@ -20,6 +20,7 @@ from gpuprof.timing.state.table_rows import (
     inst_at,
     lane_at,
     ledger_at,
+    lowest_bit,
     part_at,
     port_at,
     queued_at,
@@ -58,7 +59,10 @@ def charge_issue(machine, warp, cycle):
     at = w.last + 1
     if cycle > at:
         # In the order of priority: a cycle that several classes hold is charged only to the first of them.
-        for c in range(N_CLASSES):
+        held = np.int64(w.held)
+        while held:
+            c = lowest_bit(held)
+            held &= held - 1
             end = min(until_at(machine, warp, c).value, cycle)
             if end > at:
                 charge(machine, w, REASON_OF_CLASS[c], np.int64(cause_at(machine, warp, c).value), at, end)

@@ -8,11 +8,11 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
+from gpuprof.timing.state.four_words import LANES, least_word_after, words_until
 from gpuprof.timing.state.layout import (
     CLASS_WAIT,
     HOLDING,
     KIND,
-    N_CLASSES,
     NEVER,
     PORT_LSU,
     PORT_NONE,
@@ -48,7 +48,9 @@ from gpuprof.timing.state.table_rows import (
     port_at,
     until_at,
     wake_at,
+    wake_place,
     warp_at,
+    word_at,
 )
 from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
@@ -98,14 +100,21 @@ def wake(machine, partition, cycle):
 @inline_njit
 def due_lanes(machine, partition, cycle):
     """A bit for each lane of `partition` whose wake-up time is at most `cycle`; notes the soonest of the others."""
+    times = wake_place(machine, partition, 0)
     due = 0
     soonest = NEVER
-    for lane in range(machine.warps_per_partition):
-        time = wake_at(machine, partition, lane).value
+    lane = 0
+    while lane + LANES <= machine.warps_per_partition:
+        due |= words_until(times, lane, cycle) << lane
+        soonest = min(soonest, least_word_after(times, lane, cycle))
+        lane += LANES
+    while lane < machine.warps_per_partition:
+        time = word_at(times, lane).value
         if time <= cycle:
             due |= 1 << lane
         else:
             soonest = min(soonest, time)
+        lane += 1
     part_at(machine, partition).next_wake = soonest
     return due
 
@@ -243,8 +252,7 @@ def issue(machine, partition, slot, follows, cycle):
     if w.slots_left > 1:
         w.slots_left -= 1
         # The registers were waited for before the first slot. Later slots follow at intervals of `chain` cycles.
-        for c in range(N_CLASSES):
-            until_at(machine, wi, c).value = 0
+        w.held = 1 << CLASS_WAIT
         until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain
         cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(machine, wi, earliest)

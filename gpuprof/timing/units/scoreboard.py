@@ -16,7 +16,6 @@ from gpuprof.timing.state.layout import (
     ENTRY_SHIFT,
     HOLDING,
     KIND,
-    N_CLASSES,
     NEVER,
     PORT_LSU,
     PORT_NONE,
@@ -38,6 +37,7 @@ from gpuprof.timing.state.table_rows import (
     grid_at,
     inst_at,
     lane_at,
+    lowest_bit,
     maker_at,
     part_at,
     port_at,
@@ -126,12 +126,25 @@ def fold(machine, warp, inst):
 
 @inline_njit
 def raise_until(machine, warp, kind, cycle, cause):
-    """A class of waits lasts until `cycle` at least."""
+    """A class of waits lasts until `cycle` at least. What ended before the warp's last issue holds it no more."""
+    w = warp_at(machine, warp)
+    if cycle <= w.last:
+        return
     until = until_at(machine, warp, kind)
-    if cycle >= until.value:
-        if cycle > until.value or cause > cause_at(machine, warp, kind).value:
-            cause_at(machine, warp, kind).value = cause
+    if w.held >> kind & 1 == 0 or cycle > until.value:
+        w.held |= 1 << kind
         until.value = cycle
+        cause_at(machine, warp, kind).value = cause
+    elif cycle == until.value and cause > cause_at(machine, warp, kind).value:
+        cause_at(machine, warp, kind).value = cause
+
+
+@inline_njit
+def set_until(machine, warp, kind, cycle, cause):
+    """A class of waits that had no end lasts until `cycle`."""
+    warp_at(machine, warp).held |= 1 << kind
+    until_at(machine, warp, kind).value = cycle
+    cause_at(machine, warp, kind).value = cause
 
 
 @inline_njit
@@ -139,6 +152,8 @@ def entry_waits(machine, warp, inst, entry, cause):
     """Raises the end of an entry's class to its cycle."""
     kind = entry & ENTRY_CLASS_MASK
     cycle = entry >> ENTRY_SHIFT
+    if cycle + MOST_BYPASS <= warp_at(machine, warp).last:
+        return
     if kind == CLASS_WAIT:
         maker = entry >> ENTRY_MAKER_SHIFT & ENTRY_MAKER_MASK
         if maker == PORT_TENSOR and inst.kind == MULTIPLY:  # accumulators stay in the pipe
@@ -248,13 +263,22 @@ def become_ready(machine, warp, cycle):
     w.held_mark = held_cycles(part, max(cycle, w.last + 1))
 
 
+@inline_njit
+def latest_end(machine, warp):
+    """The last of the ends in a warp's `until`, 0 when there is none."""
+    latest = 0
+    held = np.int64(warp_at(machine, warp).held)
+    while held:
+        latest = max(latest, until_at(machine, warp, lowest_bit(held)).value)
+        held &= held - 1
+    return latest
+
+
 @call_njit
 def wait_for_dependencies(machine, warp, earliest):
     """Puts the warp to sleep until the last of its dependencies ends; ready at once when that is by `earliest`."""
     w = warp_at(machine, warp)
-    ready = earliest
-    for c in range(N_CLASSES):
-        ready = max(ready, until_at(machine, warp, c).value)
+    ready = max(earliest, latest_end(machine, warp))
     if ready == earliest:
         become_ready(machine, warp, ready)
         return
@@ -333,8 +357,7 @@ def next_instruction(machine, warp, earliest):
     w.slots_left = inst.slots
     if inst.kind == SLOW_PATH:
         w.slots_left += slow_slots(w)
-    for c in range(N_CLASSES):
-        until_at(machine, warp, c).value = 0
+    w.held = 0
     w.before = last
     w.jumped = jumped
     register_waits(machine, warp, inst)
@@ -347,12 +370,9 @@ def next_instruction(machine, warp, earliest):
     if inst.line != w.line:
         w.line = inst.line
         fetched = fetch(machine, w.partition, inst.line, requested, grid_at(machine, w.grid).last_line)
-        until_at(machine, warp, CLASS_FETCH).value = fetched >> 1
-        cause_at(machine, warp, CLASS_FETCH).value = missed(fetched) | w.pc
+        set_until(machine, warp, CLASS_FETCH, fetched >> 1, missed(fetched) | w.pc)
     if inst.constant_line >= 0:
-        until_at(machine, warp, CLASS_CONSTANT).value = constant_line(
-            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, requested, 0
-        )
-        cause_at(machine, warp, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
+        ready = constant_line(machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, requested, 0)
+        set_until(machine, warp, CLASS_CONSTANT, ready, CONSTANT_MISS | w.pc)
     wait_for_dependencies(machine, warp, earliest)
     return 1

@@ -3,7 +3,8 @@ empty.
 """
 
 from gpuprof.jit.internal import inline_njit
-from gpuprof.timing.state.table_rows import prefetch, word_at
+from gpuprof.timing.state.four_words import find_least, find_word
+from gpuprof.timing.state.table_rows import prefetch
 
 WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 
@@ -18,23 +19,13 @@ def fold_bits(line):
 @inline_njit
 def find(tag, first, ways, line):
     """The place of a line in the set that starts at `first`, or -1."""
-    for way in range(first, first + ways):
-        if word_at(tag, way).value == line + 1:
-            return way
-    return -1
+    return find_word(tag, first, ways, line + 1)
 
 
 @inline_njit
 def oldest(use, first, ways):
     """The place in a set that was used longest ago; places never used count as oldest."""
-    best = first
-    least = word_at(use, first).value
-    for way in range(first + 1, first + ways):
-        last = word_at(use, way).value
-        if last < least:
-            least = last
-            best = way
-    return best
+    return find_least(use, first, ways)
 
 
 @inline_njit

@@ -14,7 +14,6 @@ from gpuprof.timing.state.layout import (
     ENTRY_SHIFT,
     HOLDING,
     KIND,
-    N_CLASSES,
     QUANTUM,
     TOKEN,
 )
@@ -28,13 +27,12 @@ from gpuprof.timing.state.table_rows import (
     maker_at,
     second_at,
     second_maker_at,
-    until_at,
     warp_at,
 )
 from gpuprof.timing.units.async_copies import settle_copy
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.mbarrier import end_phases
-from gpuprof.timing.units.scoreboard import gap_waits, register_waits, sleep
+from gpuprof.timing.units.scoreboard import gap_waits, latest_end, register_waits, sleep
 
 COPY = KIND["copy"]
 DRAIN = INDEX["drain"]
@@ -106,11 +104,8 @@ def unblock(machine, warp):
     else:
         inst = inst_at(machine, w.pc)
         # The classes from CLASS_CONSTANT on do not depend on requests: their ends are known and stay.
-        for c in range(CLASS_CONSTANT):
-            until_at(machine, warp, c).value = 0
+        w.held &= -1 << CLASS_CONSTANT
         register_waits(machine, warp, inst)
         gap_waits(machine, warp, inst)
-        w.ready = w.last + 1
-        for c in range(N_CLASSES):
-            w.ready = max(w.ready, until_at(machine, warp, c).value)
+        w.ready = max(w.last + 1, latest_end(machine, warp))
     sleep(machine, warp, w.ready)

@@ -25,7 +25,7 @@ def holding_reasons(machine, warp, cycle):
         return 1 << w.hold_reason
     bits = 0
     for c in range(N_CLASSES):
-        if until_at(machine, warp, c).value > cycle:
+        if w.held >> c & 1 and until_at(machine, warp, c).value > cycle:
             bits |= 1 << REASON_OF_CLASS[c]
     if bits == 0:
         part = part_at(machine, w.partition)
