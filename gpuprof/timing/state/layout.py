@@ -127,7 +127,7 @@ INSTRUCTION = np.dtype(
     align=True,
 )
 
-# Of a warp that issues, the first lines of the cache are enough: the fields stand in the order in which they are used.
+# The fields are in the order of their use: a warp that issues needs only the first lines of the host's cache.
 WARP = np.dtype(
     [
         ("pc", "i4"),  # instruction it waits to issue, or that holds it

@@ -1,8 +1,8 @@
-"""What SMs will need is asked of the host's memory while others run.
+"""Prefetching on the host: rows that an SM will need are requested while other SMs run.
 
 The state of all SMs is larger than the host's caches, and a quantum reads all of it, so without this most of the time
 goes in waiting for memory. Nothing here changes the state of the simulation. An SM that runs in the quantum passes
-three stages before: its own rows, then those of the warps that will issue, then what these are about to read.
+three stages before: its own rows, then those of the warps that will issue, then what these read.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
@@ -19,6 +19,7 @@ from gpuprof.timing.state.table_rows import (
     warp_at,
 )
 
+SM_NBYTES, PARTITION_NBYTES, LANE_NBYTES, WARP_NBYTES = (kind.itemsize for kind in (SM, PARTITION, LANE, WARP))
 HOT_NBYTES = 4 * HOST_LINE_NBYTES  # of a warp that issues
 
 
@@ -37,9 +38,6 @@ def expect_sm(machine, sm):
     expect_rows(machine.sm_table, SM_NBYTES, sm, 1)
     expect_rows(machine.part_table, PARTITION_NBYTES, first, machine.partitions)
     expect_rows(machine.wake_table, 8 * machine.warps_per_partition, first, machine.partitions)
-
-
-SM_NBYTES, PARTITION_NBYTES, LANE_NBYTES, WARP_NBYTES = (kind.itemsize for kind in (SM, PARTITION, LANE, WARP))
 
 
 @call_njit
@@ -66,7 +64,7 @@ def expect_warps(machine, sm, end):
 
 @call_njit
 def expect_next(machine, sm):
-    """What the warps of an SM will read for the instruction that they are at and the next one."""
+    """Trace and registers that the warps of an SM read for the instruction that they are at and the next one."""
     for partition in range(sm * machine.partitions, (sm + 1) * machine.partitions):
         lanes = part_at(machine, partition).expected
         while lanes:

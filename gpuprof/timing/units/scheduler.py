@@ -190,7 +190,7 @@ def in_order(machine, port):
 
 @inline_njit
 def may_issue(machine, partition, lane, cycle):
-    """Whether a lane whose warp waits for its turn has it in `cycle`, as far as the port is concerned."""
+    """True when a ready lane could issue in `cycle`: its time has come, and its port is free."""
     return lane.ready <= cycle and port_at(machine, partition, lane.port).free <= cycle
 
 
