@@ -159,7 +159,7 @@ def _new_state(
         new_memory(machine, fits),
         new_cell(machine, sampling, filters, has_draws),
         blame,
-        tables_of(work, machine.chip),
+        tables_of(work, machine.chip) if work else machine.prepared.once(tables_of, (), (), [], machine.chip),
     ).link(machine.tables)
 
 
@@ -222,13 +222,14 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
     forget(state)
-    drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
-    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
-    in_order = iter(drawn)
-    timings = [
-        replace(timing, draw=next(in_order)) if grid.grid.draw else timing
-        for timing, grid in zip(timings, grids, strict=True)
-    ]
+    if any(grid.grid.draw for grid in grids):
+        drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
+        machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
+        in_order = iter(drawn)
+        timings = [
+            replace(timing, draw=next(in_order)) if grid.grid.draw else timing
+            for timing, grid in zip(timings, grids, strict=True)
+        ]
     machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
     return timings
 

@@ -8,7 +8,7 @@ batch.
     batch ─ of_sms, rebuilt, scratch ─> tables ─ engine ─> ended(SMs that took a block)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,11 +20,14 @@ from gpuprof.timing.state.static_program import StaticProgram, static_program
 if TYPE_CHECKING:
     from gpuprof.device.module import LoadedModule
 
+NAMES = tuple(TABLES)
+
+
+MOST_RENEWED_NBYTES = 1 << 20  # of a small table; a larger one is cheaper as new memory, which is zero by itself
+
 
 class _CachedTable(NamedTuple):
     table: np.ndarray
-    address: int
-    nbytes: int
     rows: np.ndarray | None = None  # uint8 (SMs, bytes): the same memory, without the rows after the last SM's
     new: np.ndarray | None = None  # uint8 (1 or SMs, bytes): these rows when they are new
     tail: np.ndarray | None = None  # uint8: the rows after the last SM's
@@ -40,17 +43,19 @@ class CachedTables:
         # SMs whose rows are not new; None when that is not known, as after a batch that did not end.
         self._used: np.ndarray | None = np.zeros(0, np.int64)
         self._renewed: np.ndarray | slice = slice(None)
+        self._linked: list[np.ndarray | None] = [None] * len(TABLES)  # in the order of TABLES, as their addresses
+        self._addresses = np.zeros(len(TABLES), np.int64)
 
     def begin(self) -> None:
         """Begins a batch. Every table of the units is requested once until it ends."""
         if self._used is None:
             self._cached.clear()
         else:
-            self._renewed = slice(None) if len(self._used) == self._sms else self._used
+            self._renewed = _as_slice(self._used)
         self._used = None
 
     def ended(self, used: np.ndarray) -> None:
-        """Ends the batch. No SM but those numbered `used`, int64, took a block of it."""
+        """Ends the batch. No SM but those numbered `used`, int64, ascending, took a block of it."""
         self._used = used
 
     def of_sms(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type, **initial: int) -> np.ndarray:
@@ -76,22 +81,35 @@ class CachedTables:
         cached.rows[:] = cached.new
         return cached.table
 
+    def filled(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type, byte: int = 0) -> np.ndarray:
+        """A table of which every byte is `byte`, 0 or 255, for each batch."""
+        cached = self._existing(name, shape)
+        if cached is not None:
+            cached.rows.fill(byte)
+            return cached.table
+        table = np.zeros(shape, dtype) if byte == 0 else np.full(shape, -1, dtype)
+        if table.nbytes <= MOST_RENEWED_NBYTES:
+            self._cached[name] = _CachedTable(table, table.reshape(-1).view(np.uint8))
+        return table
+
     def scratch(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
         """A table of which nothing is read before it is written; zeros at first."""
         cached = self._existing(name, shape)
-        return self.store(name, np.zeros(shape, dtype)) if cached is None else cached.table
+        if cached is None:
+            cached = self._cached[name] = _CachedTable(np.zeros(shape, dtype))
+        return cached.table
 
-    def store(self, name: str, table: np.ndarray) -> np.ndarray:
-        """The table, of which the address is known from now on."""
-        self._cached[name] = _CachedTable(table, address_of(name, table), table.nbytes)
-        return table
+    def addresses(self, tables: Iterable[np.ndarray]) -> np.ndarray:
+        """The addresses of all tables, in the order of TABLES: int64. Those that are known are not looked up again."""
+        for place, (linked, table) in enumerate(zip(self._linked, tables, strict=True)):
+            if linked is not table:
+                self._addresses[place] = address_of(NAMES[place], table)
+                self._linked[place] = table
+        return self._addresses
 
-    def address(self, name: str, table: np.ndarray) -> int:
-        cached = self._cached.get(name)
-        # One that has grown may be elsewhere.
-        if cached is None or cached.table is not table or cached.nbytes != table.nbytes:
-            return address_of(name, table)
-        return cached.address
+    def moved(self, name: str) -> None:
+        """A table has grown, and may be elsewhere."""
+        self._linked[NAMES.index(name)] = None
 
     def _existing(self, name: str, shape: tuple[int, ...]) -> _CachedTable | None:
         cached = self._cached.get(name)
@@ -102,12 +120,20 @@ class CachedTables:
         nbytes = table.view(np.uint8).reshape(len(table), -1)
         rows, tail = nbytes[:of_sms].reshape(self._sms, -1), nbytes[of_sms:]
         new = rows.copy() if is_rebuilt else rows[:1].copy()
-        self._cached[name] = _CachedTable(table, address_of(name, table), table.nbytes, rows, new, tail, tail.copy())
+        self._cached[name] = _CachedTable(table, rows, new, tail, tail.copy())
         return table
 
     def __deepcopy__(self, memo: dict) -> "CachedTables":
         """A copy of the GPU has tables of its own."""
         return CachedTables(self._sms)
+
+
+def _as_slice(numbers: np.ndarray) -> np.ndarray | slice:
+    """Ascending numbers, as a slice where they follow each other: numpy copies a range of rows at once."""
+    if not len(numbers):
+        return slice(0)
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first == len(numbers) - 1 else numbers
 
 
 def address_of(name: str, table: np.ndarray) -> int:
