@@ -93,9 +93,10 @@ class Display:
         self._painter.draw(stages, now, shows_place=bool(stall.text))
 
     def _clear(self) -> None:
-        with self._lock, self._unseen_at_worst():
+        with self._lock:
             if self._painter:
-                self._painter.erase()
+                with self._unseen_at_worst():
+                    self._painter.erase()
 
     @contextmanager
     def _unseen_at_worst(self) -> Iterator[None]:
