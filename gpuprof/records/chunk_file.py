@@ -73,10 +73,11 @@ class ChunkFile:
         """A whole chunk. Short ones are held until there is more, or `create` asks for all."""
         if self.refused:
             raise self.refused
-        is_written = self.created and len(chunk) > MOST_HELD_NBYTES
+        nbytes, is_created = len(chunk), self._file is not None
+        is_written = is_created and nbytes > MOST_HELD_NBYTES
         self._held.append(chunk if is_written else bytes(chunk))  # a copy: the rows of a sample chunk are filled again
-        self._held_nbytes += len(chunk)
-        if self.created and self._held_nbytes > MOST_HELD_NBYTES:
+        self._held_nbytes += nbytes
+        if is_created and self._held_nbytes > MOST_HELD_NBYTES:
             self._write_more()
 
     def _write_more(self) -> None:

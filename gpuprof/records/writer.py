@@ -263,7 +263,8 @@ class RecordWriter:
         self._put(type_, encode_json(BY_TYPE[type_], fields))
 
     def _put(self, type_: bytes, payload: bytes) -> None:
-        self._flush_samples()
+        if self._n_waiting:
+            self._flush_samples()
         self._file.append(frame(type_, payload))
         self._last_type = type_
 
@@ -293,10 +294,12 @@ def rows_per_chunk(dtype: np.dtype) -> int:
     return PIECE_NBYTES // dtype.itemsize
 
 
-def pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
+def pieces(rows: np.ndarray) -> list[np.ndarray]:
     """The rows, a chunk's worth at a time."""
+    if rows.nbytes <= PIECE_NBYTES - rows.itemsize:
+        return [rows] if len(rows) else []
     step = rows_per_chunk(rows.dtype)
-    return (rows[start : start + step] for start in range(0, len(rows), step))
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
 NUMBER_NBYTES = 24  # of a number in JSON, more than almost all take

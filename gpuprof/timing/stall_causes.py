@@ -74,7 +74,7 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
     differs = np.ones(len(rows), np.bool_)
     if len(rows):
         differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    first = np.flatnonzero(differs)
+    first = differs.nonzero()[0]
     causes = np.zeros(len(first), CAUSES.dtype)
     for name, column in zip(("pc", "reason", "cause_pc", "kind", "flags"), columns, strict=True):
         causes[name] = column[first]

@@ -197,7 +197,7 @@ class _Source:
     def _warps(self, state: State) -> _Warps:
         """The warps of this grid that are on the chip."""
         table = state.core.warp
-        number = np.flatnonzero((table["state"] != EMPTY) & (table["grid"] == self.number))
+        number = ((table["state"] != EMPTY) & (table["grid"] == self.number)).nonzero()[0]
         return _Warps(number, *(table[name][number].astype(np.int64) for name in _Warps._fields[1:]))
 
     def _take(self, state: State) -> None:

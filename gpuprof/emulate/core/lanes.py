@@ -106,7 +106,7 @@ class Lanes:
             self.active, self.step_warps, self.step_masks, self.n_active = None, self.warps, masks, self.n
             return
         self.active = unpack_masks(masks)
-        active_rows = np.flatnonzero(masks)
+        active_rows = masks.nonzero()[0]
         is_complete = len(active_rows) == len(masks)
         self.step_warps = self.warps if is_complete else self.warps[active_rows]
         self.step_masks = masks if is_complete else masks[active_rows]

@@ -1,5 +1,6 @@
 """Launches, and how many blocks of a kernel fit."""
 
+import gc
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
@@ -58,7 +59,7 @@ class Launches:
         module, kernel = self._modules.known(function)
         number = self._streams.number(stream)
         key = (function, shared_nbytes, number, flags & DEPENDENT, *extents.values())
-        known = self._checked.get(key)
+        is_new = (known := self._checked.get(key)) is None
         if known is None:  # most launches are as others before them
             known = self._checked[key] = self._check(kernel, function, shared_nbytes, number, flags, extents)
         launch = launch_of(self.device.executor.n_launches, module, kernel, known.config, params, known.text)
@@ -67,6 +68,9 @@ class Launches:
         self._memory.report_writes()
         is_timed = self._chooser.wants((kernel.display, kernel.name))
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
+        if is_new:
+            # What a first launch has made (code, tables) stays: the collector need not look at it during later ones.
+            gc.freeze()
         return (), b""
 
     def _check(
