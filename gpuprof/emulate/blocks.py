@@ -18,6 +18,7 @@ from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.memory import atomic, copies, load_store, signals, stack
 from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
+from gpuprof.emulate.trace_log.trace import TraceLog
 from gpuprof.emulate.warp_sync import Site, sites_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, reads, writes
 from gpuprof.isa.flow.graph import BasicBlock
@@ -104,6 +105,7 @@ class Launched:
         self._constants: tuple[tuple, tuple[list, ...]] | None = None
         self._spaces: dict[str, tuple[bytes, ReadOnlySpace]] = {}
         self._registers: RegisterFile | None = None
+        self._log: TraceLog | None = None
 
     def constants(self, pool: Pool, bank: bytes) -> tuple[list, ...]:
         """`pool.rows(bank)`."""
@@ -129,6 +131,19 @@ class Launched:
         """No lane has them any more."""
         if registers.n_lanes <= MOST_KEPT_LANES:
             self._registers = registers
+
+    def take_log(self) -> TraceLog:
+        """A log for all chunks of a launch: its arrays grow to the length of a segment once."""
+        log, self._log = self._log, None
+        if log is None:
+            return TraceLog(0)
+        log.is_wanted = True
+        return log
+
+    def give_back_log(self, log: TraceLog) -> None:
+        """Nothing is written to it any more."""
+        if log.has_first_capacity:
+            self._log = log
 
 
 class CompiledModule:

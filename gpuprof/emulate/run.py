@@ -16,7 +16,7 @@ from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
-from gpuprof.emulate.trace_log.trace import REST, Order, TraceLog, TracePiece
+from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.emulate.watch.listener import Listener
 from gpuprof.emulate.watched_blocks import watched_blocks
@@ -71,8 +71,7 @@ class Run:
         self.warps_per_block = -(-launch.threads_per_block // WARP)
         self.tally = Tally(counters, is_counted)
         self.signals: Counts = {}
-        # One log for all chunks: its arrays grow to the length of a segment once.
-        self.log = TraceLog(0)
+        self.log = launched.take_log()
         self.global_space = GlobalSpace(memory, footprint)
         self.const_space = launched.read_only(launch.module.const_segment, "constant segment", True)
         self.param_space = launched.read_only(launch.params, "parameter block", False)
@@ -221,6 +220,8 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
                     yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
+        if listener is None:  # who watches may look at a chunk later
+            run.module.launched.give_back_log(run.log)
 
 
 def constant_bank(launch: Launch) -> bytes:

@@ -170,7 +170,8 @@ class ApiServer:
             self._charge(request)
         if self._calls:
             self._calls.note(self._streams.waited_ns - waited_ns, request.nbytes if reply.status == 0 else 0)
-        return reply._replace(host_ns=self.device.executor.host_ns - request.origin.host_ns)
+        host_ns = self.device.executor.host_ns - request.origin.host_ns
+        return Reply(reply.status, reply.words, reply.payload, host_ns)
 
     def _charge(self, request: Request) -> None:
         """Charges what a call costs the host besides its commands. Of several messages, only those count that have a

@@ -80,6 +80,15 @@ class ChunkFile:
         if is_created and self._held_nbytes > MOST_HELD_NBYTES:
             self._write_more()
 
+    def extend(self, chunks: list[bytes]) -> None:
+        """Several whole chunks."""
+        if self.refused:
+            raise self.refused
+        self._held += chunks
+        self._held_nbytes += sum(map(len, chunks))
+        if self._file is not None and self._held_nbytes > MOST_HELD_NBYTES:
+            self._write_more()
+
     def _write_more(self) -> None:
         """Writes what is held to a file that had begun well."""
         if self.refused:

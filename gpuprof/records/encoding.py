@@ -68,7 +68,7 @@ def frame(type_: bytes, payload: bytes) -> bytes:
     """A whole chunk."""
     nbytes = len(payload)
     assert nbytes <= MAX_PAYLOAD_NBYTES, (type_, nbytes)
-    return CHUNK_HEADER.pack(type_, nbytes, checksum(type_, payload)) + payload
+    return CHUNK_HEADER.pack(type_, nbytes, crc32(payload, crc32(CHECKED_HEADER.pack(type_, nbytes)))) + payload
 
 
 class RowsChunk:

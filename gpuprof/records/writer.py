@@ -1,6 +1,6 @@
 """Writes NAME.gprec, a whole chunk at a time, so that what is on disk can be read whenever the writer stops."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -154,6 +154,17 @@ class RecordWriter:
         assert rows.dtype == table.dtype, (table.name, rows.dtype)
         for piece in pieces(rows):
             self._put(table.chunk, encode_rows(launch, piece))
+
+    def all_rows(self, launch: int, tables: Iterable[tuple[Table, np.ndarray]]) -> None:
+        """Rows of several tables of a launch, as `rows` has them."""
+        self._flush_samples()
+        chunks = []
+        for table, rows in tables:
+            assert rows.dtype == table.dtype, (table.name, rows.dtype)
+            for piece in pieces(rows):
+                chunks.append(frame(table.chunk, encode_rows(launch, piece)))
+                self._last_type = table.chunk
+        self._file.extend(chunks)
 
     def stream(self, piece_id: int, piece: bytes) -> None:
         """A piece of the saved command stream, as saved.pieces makes them."""
