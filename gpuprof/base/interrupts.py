@@ -65,7 +65,7 @@ def end_at_once() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-class uninterrupted:  # noqa: N801 (it is used as a function is)
+class uninterrupted:
     """A signal that comes while the block runs counts at its end. Outside the main thread no signal comes."""
 
     def __enter__(self) -> None:

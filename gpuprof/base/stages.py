@@ -41,7 +41,7 @@ _open: list[Stage] = []
 _listeners: list[Callable[[], None]] = []
 
 
-class stage:  # noqa: N801 (it is used as a function is, many times in a small launch)
+class stage:
     """A stage that is open inside the `with`."""
 
     def __init__(

@@ -9,8 +9,8 @@
 import json
 import math
 import struct
-from zlib import crc32
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 

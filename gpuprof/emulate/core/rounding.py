@@ -32,7 +32,7 @@ def _library() -> ctypes.CDLL:
     return ctypes.PyDLL(None)  # keeps the interpreter lock: the calls are shorter than giving it to another thread
 
 
-class usual_floats:  # noqa: N801 (it is used as a function is)
+class usual_floats:
     """Within it: rounds to nearest and keeps subnormals. A library compiled with -ffast-math turns subnormals off for
     the process that loads it, and so would change results.
     """

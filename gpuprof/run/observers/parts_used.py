@@ -11,7 +11,6 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.observers.observer import LaunchResult
 
-
 _using: WeakKeyDictionary[LoadedModule, dict[int, Spent]] = WeakKeyDictionary()
 
 
