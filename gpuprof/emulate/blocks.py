@@ -97,8 +97,8 @@ class Block(NamedTuple):
 
 
 class Launched:
-    """What the last launch of a module leaves to the next one, as far as that needs the same: most launches of a kernel
-    differ in little.
+    """Keeps what the last launch of a module has made for the next one, as far as that needs the same: most launches of
+    a kernel differ in little.
     """
 
     def __init__(self) -> None:

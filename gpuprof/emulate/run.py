@@ -154,7 +154,7 @@ class Emulation:
             self._ended(chunk)
 
     def _ended(self, chunk: Chunk) -> None:
-        if type(chunk) is Chunk:  # who watches may look at the registers later
+        if type(chunk) is Chunk:  # a listener may look at the registers later
             self.run.module.launched.give_back(chunk.file)
 
     def _begin(self, segment_nbytes: int) -> Resting:
@@ -220,7 +220,7 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
                     yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
-        if listener is None:  # who watches may look at a chunk later
+        if listener is None:  # a listener may look at a chunk later
             run.module.launched.give_back_log(run.log)
 
 

@@ -101,7 +101,7 @@ class Channel:
         return True
 
     def _has(self, nbytes: int) -> bool:
-        """Whether the next `nbytes`, which are few, are in the room; False when the program ends before it has sent
+        """True once the next `nbytes`, which are few, are in the room; False when the program ends before it has sent
         them. A message comes at once, as a rule: it takes one call of the system.
         """
         if self._begin == self._end:

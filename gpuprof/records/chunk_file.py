@@ -114,7 +114,7 @@ class ChunkFile:
             self._held, self._held_nbytes = [], 0
 
     def _count_whole(self, nbytes: int) -> None:
-        """Of the chunks that were held, the first so many bytes are written."""
+        """Counts the chunks that are whole in the first so many bytes of those that were held."""
         while self._held and len(self._held[0]) <= nbytes:
             nbytes -= len(self._held[0])
             self._whole_nbytes += len(self._held.pop(0))

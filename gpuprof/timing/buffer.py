@@ -103,7 +103,7 @@ class Outlet:
         self._compact(waiting)
 
     def _admitted(self, rows: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-        """Those that are held, and those of the rows that the buffer has a place for."""
+        """Gives the rows that are held, and those of `rows` that the buffer has a place for."""
         is_stored = self.buffer.admit(leaves, rows["stall_sm"] >> SM_SHIFT)
         if not is_stored.all():
             self._count(rows[~is_stored])

@@ -109,7 +109,7 @@ class CompletedDraw(NamedTuple):
     blocks: Sequence[tuple[str, np.ndarray]]
 
 
-def told(observers: Iterable["SessionObserver"], event: str) -> list[Callable]:
+def listening(observers: Iterable["SessionObserver"], event: str) -> list[Callable]:
     """The methods for an event of the observers that do something with it."""
     default = getattr(SessionObserver, event)
     return [getattr(one, event) for one in observers if getattr(type(one), event) is not default]

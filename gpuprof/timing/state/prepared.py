@@ -1,5 +1,5 @@
-"""What follows from a kernel and its configuration alone, worked out once for a GPU: most launches have been made
-before.
+"""Values that follow only from a kernel and its configuration, worked out once for a GPU: most launches have been
+made before.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Prepared:
         self._made: dict[tuple, tuple[tuple, Any]] = {}
 
     def once(self, make: Callable[..., T], things: tuple, numbers: tuple, *given: Any) -> T:
-        """`make(*given)`, which follows from `things`, as they are, and `numbers`, by their values. It is shared:
+        """Gives `make(*given)`, which follows from `things`, as they are, and `numbers`, by their values. It is shared:
         nothing may write to it.
         """
         key = (make, numbers, *map(id, things))
