@@ -77,8 +77,8 @@ class CachedTables:
         self._used = used
 
     def again(self, things: tuple, numbers: tuple, make: Callable[[], T]) -> T:
-        """Gives what `make` does: tables for a batch, whose shapes follow from `things`, as they are, and `numbers`. Where
-        such a batch came before, and no other has taken its tables' places, they become new at once.
+        """Gives what `make` does: tables for a batch, whose shapes follow from `things`, as they are, and `numbers`.
+        Where such a batch came before, and no other has taken its tables' places, they become new at once.
         """
         key = (numbers, *map(id, things))
         plan = self._plans.get(key)
