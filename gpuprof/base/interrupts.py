@@ -12,8 +12,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
 WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
@@ -67,16 +65,17 @@ def end_at_once() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
+class uninterrupted:
     """A signal that comes while the block runs counts at its end. Outside the main thread no signal comes."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    _state.n_whole += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        self._is_main = threading.get_ident() == threading.main_thread().ident
+        if self._is_main:
+            _state.n_whole += 1
+
+    def __exit__(self, *_) -> None:
+        if not self._is_main:
+            return
         _state.n_whole -= 1
         if _state.waiting is not None and _state.n_whole == 0:
             number, _state.waiting = _state.waiting, None

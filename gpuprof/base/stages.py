@@ -41,22 +41,26 @@ _open: list[Stage] = []
 _listeners: list[Callable[[], None]] = []
 
 
-@contextmanager
-def stage(
-    what: str,
-    unit: str = "",
-    of: int | None = None,
-    *,
-    each: str = "",
-    look: Callable[[Stage], None] | None = None,
-) -> Iterator[Stage]:
+class stage:
     """A stage that is open inside the `with`."""
-    made = Stage(what, unit, of, each, look)
-    _open.append(made)
-    try:
-        yield made
-    finally:
-        _open.remove(made)
+
+    def __init__(
+        self,
+        what: str,
+        unit: str = "",
+        of: int | None = None,
+        *,
+        each: str = "",
+        look: Callable[[Stage], None] | None = None,
+    ):
+        self._made = Stage(what, unit, of, each, look)
+
+    def __enter__(self) -> Stage:
+        _open.append(self._made)
+        return self._made
+
+    def __exit__(self, *_) -> None:
+        _open.remove(self._made)
         if not _open:
             for notify in _listeners:
                 notify()

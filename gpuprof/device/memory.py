@@ -101,6 +101,7 @@ class AddressSpace:
         self.images = ImageTable()
         self.shadows: list[Shadow] = []
         self._bounds: tuple[np.ndarray, np.ndarray] | None = None
+        self._views: dict[int, np.ndarray] = {}  # of the arena
 
     @property
     def arena(self) -> np.ndarray:
@@ -108,6 +109,13 @@ class AddressSpace:
         its place.
         """
         return self._arena
+
+    @property
+    def views(self) -> dict[int, np.ndarray]:
+        """The arena as numbers of 1, 2, 4 and 8 bytes."""
+        if self._views.get(1) is not self._arena:
+            self._views = {1: self._arena} | {n: self._arena.view(f"u{n}") for n in (2, 4, 8)}
+        return self._views
 
     @property
     def starts(self) -> np.ndarray:

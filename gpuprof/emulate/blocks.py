@@ -10,13 +10,15 @@ from gpuprof.emulate.collectives import barriers, cluster, control, mbarrier, se
 from gpuprof.emulate.collectives.control import End, build_fall
 from gpuprof.emulate.collectives.rendezvous import Members, members_of_block
 from gpuprof.emulate.core.convergence_order import OrderedGraph
-from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.core.lanes import Lanes, RegisterFile
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
+from gpuprof.emulate.core.spaces import ReadOnlySpace
 from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.memory import atomic, copies, load_store, signals, stack
 from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
+from gpuprof.emulate.trace_log.trace import TraceLog
 from gpuprof.emulate.warp_sync import Site, sites_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, reads, writes
 from gpuprof.isa.flow.graph import BasicBlock
@@ -65,6 +67,7 @@ def _builder(op: Opcode):
 
 BUILDERS = tuple(_builder(op) for op in TABLE)  # by opcode number
 FILES = "RDP"
+MOST_KEPT_LANES = 4096  # whose registers the next launch may have
 SYSTEM_SHARED = frozenset(name for name in SPECIAL if name.startswith("reserved_smem_offset"))
 # The operands of lanes whose guard fails must not be looked at.
 ONLY_HELD = (BETWEEN_LANES - COLLECTIVE) | kinds_of("fetch", "query")
@@ -93,6 +96,56 @@ class Block(NamedTuple):
         return any(site.guard for site in self.sites.values())
 
 
+class Launched:
+    """Keeps what the last launch of a module has made for the next one, as far as that needs the same: most launches of
+    a kernel differ in little.
+    """
+
+    def __init__(self) -> None:
+        self._constants: tuple[tuple, tuple[list, ...]] | None = None
+        self._spaces: dict[str, tuple[bytes, ReadOnlySpace]] = {}
+        self._registers: RegisterFile | None = None
+        self._log: TraceLog | None = None
+
+    def constants(self, pool: Pool, bank: bytes) -> tuple[list, ...]:
+        """`pool.rows(bank)`."""
+        known = (bank, *map(len, pool.entries))
+        if self._constants is None or self._constants[0] != known:
+            self._constants = known, pool.rows(bank)
+        return self._constants[1]
+
+    def read_only(self, data: bytes, name: str, has_sectors: bool) -> ReadOnlySpace:
+        if name not in self._spaces or self._spaces[name][0] != data:
+            self._spaces[name] = data, ReadOnlySpace(data, name, has_sectors)
+        return self._spaces[name][1]
+
+    def take_registers(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]) -> RegisterFile:
+        """Registers that are all zero, as new."""
+        file, self._registers = self._registers, None
+        if file is None or not file.is_for(n_lanes, counts, constants):
+            return RegisterFile(n_lanes, counts, constants)
+        file.clear()
+        return file
+
+    def give_back(self, registers: RegisterFile) -> None:
+        """No lane has them any more."""
+        if registers.n_lanes <= MOST_KEPT_LANES:
+            self._registers = registers
+
+    def take_log(self) -> TraceLog:
+        """A log for all chunks of a launch: its arrays grow to the length of a segment once."""
+        log, self._log = self._log, None
+        if log is None:
+            return TraceLog(0)
+        log.is_wanted = True
+        return log
+
+    def give_back_log(self, log: TraceLog) -> None:
+        """Nothing is written to it any more."""
+        if log.has_first_capacity:
+            self._log = log
+
+
 class CompiledModule:
     """A module's blocks by index, each built on first use; `pool` grows with them."""
 
@@ -103,10 +156,29 @@ class CompiledModule:
         self.ranks: dict[int, int] = {}
         self.block_of_rank: dict[int, int] = {}
         self._prepared: set[int] = set()  # first instructions of kernels
+        self.launched = Launched()
+        self._loops: tuple[int, tuple[bool, bool]] | None = None  # of so many blocks; see `waits`
         special_registers = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
         self.uses_system_shared = any(
             name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(special_registers).tolist())
         )
+
+    @property
+    def waits(self) -> bool:
+        """True if blocks may wait for each other."""
+        return self._looks_like()[0]
+
+    @property
+    def takes_turns(self) -> bool:
+        """True if they may, or share work out among themselves."""
+        return self._looks_like()[1]
+
+    def _looks_like(self) -> tuple[bool, bool]:
+        if self._loops is None or self._loops[0] != len(self.blocks):
+            blocks = self.blocks.values()
+            waits = any(block.spins for block in blocks)
+            self._loops = len(blocks), (waits, waits or any(block.takes for block in blocks))
+        return self._loops[1]
 
     def prepare(self, first_instruction: int, functions) -> None:
         """Builds all blocks that can run from a kernel's first instruction on, once."""

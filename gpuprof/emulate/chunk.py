@@ -20,7 +20,7 @@ from gpuprof.emulate.collectives.rendezvous import lanes_outside, waiting_lanes
 from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
-from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
+from gpuprof.emulate.core.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.core.late_accesses import RangesFunction, WrongRange
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.warp_sync import Meetings
@@ -48,8 +48,8 @@ class Chunk:
         self.warps_per_block = run.warps_per_block
         self.n_warps = n_blocks * self.warps_per_block
         self.max_warp_instructions = run.max_warp_instructions
-        self.file = RegisterFile(self.n_warps * WARP, run.register_counts, run.constants)
-        self.direct_lists = self.file.direct_lists()
+        self.file = self.module.launched.take_registers(self.n_warps * WARP, run.register_counts, run.constants)
+        self.direct_lists = self.file.direct_lists
         self.live = np.tile(live_masks(self.launch.threads_per_block, self.warps_per_block), n_blocks)
         self.spaces = run.spaces(self)
         self.calls = CallStack(self.n_warps)

@@ -12,11 +12,11 @@ from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
-from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
+from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
-from gpuprof.emulate.trace_log.trace import REST, Order, TraceLog, TracePiece
+from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.emulate.watch.listener import Listener
 from gpuprof.emulate.watched_blocks import watched_blocks
@@ -59,23 +59,22 @@ class Run:
         self.module.prepare(launch.function.first, launch.module.program.functions)
         self.cluster = launch.blocks_of_cluster
         # Blocks that may wait for each other have to run together, or the first would wait for ever.
-        self.waits = any(block.spins for block in self.module.blocks.values())
-        self.takes_turns = self.waits or any(block.takes for block in self.module.blocks.values())
+        self.waits, self.takes_turns = self.module.waits, self.module.takes_turns
         self.listener = listener
         # Before the pool of constants is read: what is watched may add to it.
         self.watched = watched_blocks(self.module, listener.wanted) if listener else None
         self.chunk_type = WatchedChunk if listener else Chunk
-        self.constants = self.module.env.pool.rows(constant_bank(launch))
+        launched = self.module.launched
+        self.constants = launched.constants(self.module.env.pool, constant_bank(launch))
         function = launch.function
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
         self.tally = Tally(counters, is_counted)
         self.signals: Counts = {}
-        # One log for all chunks: its arrays grow to the length of a segment once.
-        self.log = TraceLog(0)
+        self.log = launched.take_log()
         self.global_space = GlobalSpace(memory, footprint)
-        self.const_space = ReadOnlySpace(launch.module.const_segment, "constant segment", True)
-        self.param_space = ReadOnlySpace(launch.params, "parameter block", False)
+        self.const_space = launched.read_only(launch.module.const_segment, "constant segment", True)
+        self.param_space = launched.read_only(launch.params, "parameter block", False)
 
     def spaces(self, chunk: Chunk) -> dict[str, object]:
         """The state spaces of a chunk: shared and local memory are its own, and zero."""
@@ -136,6 +135,8 @@ class Emulation:
             next(steps, None)
         if chunk.live.any():
             self.resting[chunk.first_block] = Resting(chunk, steps, number + 1)
+        else:
+            self._ended(chunk)
         return self.run.log.piece(chunk.first_block, chunk.n_blocks, chunk.warps_per_block, chunk.live == 0, number)
 
     def finish(self) -> None:
@@ -150,6 +151,11 @@ class Emulation:
                 self.run.log.begin(chunk.n_warps)
                 for _ in steps:
                     self.run.log.begin(chunk.n_warps)
+            self._ended(chunk)
+
+    def _ended(self, chunk: Chunk) -> None:
+        if type(chunk) is Chunk:  # a listener may look at the registers later
+            self.run.module.launched.give_back(chunk.file)
 
     def _begin(self, segment_nbytes: int) -> Resting:
         run = self.run
@@ -214,6 +220,8 @@ def emulate(  # noqa: PLR0913  # a value for each number that a launch has
                     yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
+        if listener is None:  # a listener may look at a chunk later
+            run.module.launched.give_back_log(run.log)
 
 
 def constant_bank(launch: Launch) -> bytes:

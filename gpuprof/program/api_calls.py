@@ -1,7 +1,6 @@
 """The program's calls as tasks: each has what it asks of the GPU as its parts, its place, and its time."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.tasks import Submit
@@ -18,25 +17,21 @@ class Calls:
     def __init__(self, submit: Submit, places: Places, tasks: ProgramTasks):
         self._submit, self._places, self._tasks = submit, places, tasks
         self._waited_ns = self._nbytes = 0  # of the one that is open
-        self._reply = Reply()
         self._n_open = 0
 
     @property
     def is_open(self) -> bool:
         return self._n_open > 0
 
-    @contextmanager
-    def one(self, origin: Origin) -> Generator["Calls"]:
+    def one(self, origin: Origin, carry_out: Callable[[], Reply]) -> Reply:
         """A call of one message."""
         self.begin(origin)
-        self._reply = Reply()
+        reply = Reply()
         try:
-            yield self
+            reply = carry_out()
         finally:
-            self.end(origin.host_ns + self._reply.host_ns, self._reply.status)
-
-    def reply(self, reply: Reply) -> None:
-        self._reply = reply
+            self.end(origin.host_ns + reply.host_ns, reply.status)
+        return reply
 
     def begin(self, origin: Origin) -> None:
         self._n_open += 1

@@ -1,6 +1,7 @@
 """Serves a program's calls: each by its method, with its errors, its place and its time."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
@@ -159,10 +160,7 @@ class ApiServer:
         is_part = request.origin.is_part or not request.call.is_listed
         if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
-        with self._calls.one(request.origin) as call:
-            reply = self._served(request)
-            call.reply(reply)
-        return reply
+        return self._calls.one(request.origin, partial(self._served, request))
 
     def _served(self, request: Request) -> Reply:
         """The program's clock continues from its call's beginning to where the session's is."""
@@ -172,7 +170,8 @@ class ApiServer:
             self._charge(request)
         if self._calls:
             self._calls.note(self._streams.waited_ns - waited_ns, request.nbytes if reply.status == 0 else 0)
-        return reply._replace(host_ns=self.device.executor.host_ns - request.origin.host_ns)
+        host_ns = self.device.executor.host_ns - request.origin.host_ns
+        return Reply(reply.status, reply.words, reply.payload, host_ns)
 
     def _charge(self, request: Request) -> None:
         """Charges what a call costs the host besides its commands. Of several messages, only those count that have a

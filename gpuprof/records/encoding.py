@@ -9,16 +9,17 @@
 import json
 import math
 import struct
-import zlib
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
-from gpuprof.records.schema import FIELD_TYPES, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk, Field
+from gpuprof.records.schema import FIELD_TYPES, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk
 from gpuprof.tables.table import Table
 
 FILE_HEADER = struct.Struct("<8sII")
 CHUNK_HEADER = struct.Struct("<4sII")
+CHECKED_HEADER = struct.Struct("<4sI")  # of it, what the checksum covers besides the payload
 ROWS_HEADER = struct.Struct("<II")
 TABLE_HEADER = struct.Struct("<I")
 BYTES_HEADER = struct.Struct("<I")
@@ -60,13 +61,14 @@ def file_header() -> bytes:
 
 
 def checksum(type_: bytes, payload: bytes | memoryview) -> int:
-    return zlib.crc32(payload, zlib.crc32(struct.pack("<4sI", type_, len(payload))))
+    return crc32(payload, crc32(CHECKED_HEADER.pack(type_, len(payload))))
 
 
 def frame(type_: bytes, payload: bytes) -> bytes:
     """A whole chunk."""
-    assert len(payload) <= MAX_PAYLOAD_NBYTES, (type_, len(payload))
-    return CHUNK_HEADER.pack(type_, len(payload), checksum(type_, payload)) + payload
+    nbytes = len(payload)
+    assert nbytes <= MAX_PAYLOAD_NBYTES, (type_, nbytes)
+    return CHUNK_HEADER.pack(type_, nbytes, crc32(payload, crc32(CHECKED_HEADER.pack(type_, nbytes)))) + payload
 
 
 class RowsChunk:
@@ -96,20 +98,23 @@ ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=F
 
 def encode_json(chunk: Chunk, value: dict[str, Any]) -> bytes:
     """Canonical JSON; raises MalformedPayload when a field of the schema is missing or of another type."""
-    value = {name: _plain(item) for name, item in value.items()}
+    value = {name: item if type(item) in PLAIN else _plain(item) for name, item in value.items()}
     check_fields(chunk, value)
     # A lone surrogate (a file name that is not UTF-8) becomes "?".
     return ENCODER.encode(value).encode("utf-8", "replace")
 
 
+PLAIN = frozenset((int, str, float, bool))  # almost all are
+
+
 def _plain(value):
     """numpy's scalars as Python's, also inside an object or a list."""
-    if type(value) in (int, str, float, bool):  # almost all are
+    if type(value) in PLAIN:
         return value
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: item if type(item) in PLAIN else _plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [item if type(item) in PLAIN else _plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -231,18 +236,14 @@ HOLDS = {
 def check_fields(chunk: Chunk, value: dict[str, Any]) -> None:
     """Raise MalformedPayload unless `value` has the chunk's fields in the types of the schema."""
     for field in chunk.fields:
-        _check_field(field, value)
-
-
-def _check_field(field: Field, value: dict[str, Any]) -> None:
-    if field.name not in value:
-        if field.optional:
-            return
-        raise MalformedPayload(f"has no {field.name!r}")
-    if not HOLDS[field.type](value[field.name]):
-        raise MalformedPayload(
-            f"has {field.name!r} = {_brief(value[field.name])!r}, which is not {FIELD_TYPES[field.type]}"
-        )
+        name = field.name
+        if name in value:
+            if not HOLDS[field.type](value[name]):
+                raise MalformedPayload(
+                    f"has {name!r} = {_brief(value[name])!r}, which is not {FIELD_TYPES[field.type]}"
+                )
+        elif not field.optional:
+            raise MalformedPayload(f"has no {name!r}")
 
 
 def _brief(value) -> str:

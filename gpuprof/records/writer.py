@@ -1,6 +1,6 @@
 """Writes NAME.gprec, a whole chunk at a time, so that what is on disk can be read whenever the writer stops."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -155,6 +155,17 @@ class RecordWriter:
         for piece in pieces(rows):
             self._put(table.chunk, encode_rows(launch, piece))
 
+    def all_rows(self, launch: int, tables: Iterable[tuple[Table, np.ndarray]]) -> None:
+        """Rows of several tables of a launch, as `rows` has them."""
+        self._flush_samples()
+        chunks = []
+        for table, rows in tables:
+            assert rows.dtype == table.dtype, (table.name, rows.dtype)
+            for piece in pieces(rows):
+                chunks.append(frame(table.chunk, encode_rows(launch, piece)))
+                self._last_type = table.chunk
+        self._file.extend(chunks)
+
     def stream(self, piece_id: int, piece: bytes) -> None:
         """A piece of the saved command stream, as saved.pieces makes them."""
         self._put(b"STRM", encode_piece(piece_id, piece))
@@ -263,7 +274,8 @@ class RecordWriter:
         self._put(type_, encode_json(BY_TYPE[type_], fields))
 
     def _put(self, type_: bytes, payload: bytes) -> None:
-        self._flush_samples()
+        if self._n_waiting:
+            self._flush_samples()
         self._file.append(frame(type_, payload))
         self._last_type = type_
 
@@ -293,10 +305,12 @@ def rows_per_chunk(dtype: np.dtype) -> int:
     return PIECE_NBYTES // dtype.itemsize
 
 
-def pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
+def pieces(rows: np.ndarray) -> list[np.ndarray]:
     """The rows, a chunk's worth at a time."""
+    if rows.nbytes <= PIECE_NBYTES - rows.itemsize:
+        return [rows] if len(rows) else []
     step = rows_per_chunk(rows.dtype)
-    return (rows[start : start + step] for start in range(0, len(rows), step))
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
 
 
 NUMBER_NBYTES = 24  # of a number in JSON, more than almost all take

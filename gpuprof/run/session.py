@@ -36,7 +36,7 @@ from gpuprof.run.launching.operations import Cost, cost_of, cost_of_host_faults,
 from gpuprof.run.launching.pending import PendingLaunch
 from gpuprof.run.launching.timeline import DEFAULT_STREAM, Timeline
 from gpuprof.run.observers.block_counts import BlockCounts
-from gpuprof.run.observers.observer import HostMemoryTouched, SessionObserver, StreamOperation
+from gpuprof.run.observers.observer import HostMemoryTouched, SessionObserver, StreamOperation, listening
 from gpuprof.run.observers.recorded_draws import RecordedDraws
 from gpuprof.run.observers.recording import Recording
 from gpuprof.run.observers.tasks import Tasks
@@ -176,18 +176,22 @@ class Session:
         """Carries out one command; returns the result that the command's docstring names."""
         return self.stream.through(command, self._carry_out) if self.stream else self._carry_out(command)
 
+    # The observers that do something with each command: there are many commands.
+    _before_commands = cached_property(lambda self: listening(self.observers, "command"))
+    _after_commands = cached_property(lambda self: listening(self.observers, "done"))
+
     def _carry_out(self, command: cmd.Command):
         cycle = self.launcher.cycle
-        for observer in self.observers:
-            observer.command(command, cycle)
+        for tell in self._before_commands:
+            tell(command, cycle)
         try:
             result = self._handlers[type(command)](command)
         except DeviceMemoryError as error:
             for observer in self.observers:
                 observer.refused(command, error, self.place_of_call())
             raise
-        for observer in self.observers:
-            observer.done(command, result)
+        for tell in self._after_commands:
+            tell(command, result)
         return result
 
     def finish_emulation(self) -> None:

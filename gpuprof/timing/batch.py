@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gpuprof.chips import Chip
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
@@ -125,8 +126,11 @@ def prepare(grids: list[Grid], machine: Machine) -> tuple[list[PreparedGrid], St
     first_inst = first_basic_block = 0
     for grid in grids:
         launch = grid.launch
-        threads = math.prod(launch.block)
-        fit = occupancy(machine.chip, launch.function, threads, launch.dynamic_shared_nbytes, grid.shades is not None)
+        function, numbers = (
+            launch.function,
+            (math.prod(launch.block), launch.dynamic_shared_nbytes, grid.shades is not None),
+        )
+        fit = machine.prepared.once(occupancy, (function,), numbers, machine.chip, function, *numbers)
         program = machine.programs.of(launch.module)
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)
@@ -176,47 +180,23 @@ class Records(NamedTuple):
 
 
 def batch_records(grids: list[PreparedGrid], operations: Sequence[Operation], machine: Machine) -> Records:
-    chip = machine.chip
     # The row after the last belongs to no grid: there the L2 counts the requests of the units of draws.
     records = np.zeros(len(grids) + 1, layout.GRID)[: len(grids)]
     first_items = first_items_of([grid.grid for grid in grids])
     edges = _edges([grid.grid for grid in grids], operations)
     first_edge = np.cumsum([0, *map(len, edges)]).tolist()
     for number, grid in enumerate(grids):
-        launch = grid.grid.launch
-        numbers = {
-            "launch": launch.index,
-            "priority": grid.grid.priority,
-            "launch_cycles": grid.grid.launch_cycles,
-            "waits": len(grid.grid.after) + len(grid.grid.after_signal) + (grid.grid.launched_by is not None),
-            "prerequisites": len(grid.grid.after_signal),
-            "ready": max(machine.cycle, grid.grid.arrival) + grid.grid.launch_cycles,
-            "first_edge": first_edge[number],
-            "last_edge": first_edge[number + 1],
-            "first_inst": grid.first_inst,
-            "first_basic_block": grid.first_basic_block,
-            "last_line": grid.program.inst["line"][-1],
-            "pc_base": launch.module.load_base - INSTRUCTION_NBYTES * grid.first_inst,
-            "warps_per_block": grid.fit.warps_per_block,
-            "blocks_per_sm": grid.fit.blocks_per_sm,
-            "registers": grid.fit.warps_per_block * registers_of_warp(chip.values, launch.function.registers),
-            "shared_nbytes": grid.fit.shared_nbytes_per_block,
-            "carve_out": carve_out(chip, grid.fit),
-            "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
-            "has_mbarriers": grid.program.has_mbarriers,
-            "total_blocks": grid.n_blocks,
-            "released": 0 if grid.grid.shades else grid.n_blocks,
-            "first_item": first_items[number],
-            "launched": grid.grid.launched_by is None,
-            "bin_shift": first_shift(bins_of(len(grids))),
-        }
-        numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
-        numbers |= {
-            "clusters_x": launch.grid[0] // launch.cluster[0],
-            "clusters_y": launch.grid[1] // launch.cluster[1],
-        }
-        numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
-        records[number] = tuple(numbers.get(name, 0) for name in records.dtype.names)
+        records[number] = _configured(grid, machine, len(grids))
+        launch, row = grid.grid.launch, records[number]
+        row["launch"] = launch.index
+        row["priority"], row["launch_cycles"] = grid.grid.priority, grid.grid.launch_cycles
+        row["waits"] = len(grid.grid.after) + len(grid.grid.after_signal) + (grid.grid.launched_by is not None)
+        row["prerequisites"] = len(grid.grid.after_signal)
+        row["ready"] = max(machine.cycle, grid.grid.arrival) + grid.grid.launch_cycles
+        row["first_edge"], row["last_edge"] = first_edge[number], first_edge[number + 1]
+        row["first_item"] = first_items[number]
+        row["launched"] = grid.grid.launched_by is None
+        row["launcher"], row["launcher_warp"], row["turn"] = grid.grid.launched_by or (-1, -1, -1)
     rows = np.zeros(len(operations) + 1, layout.OPERATION)[: len(operations)]
     for number, operation in enumerate(operations):
         row, node = rows[number], len(grids) + number
@@ -225,6 +205,41 @@ def batch_records(grids: list[PreparedGrid], operations: Sequence[Operation], ma
         row["ready"], row["waits"] = operation.arrival, len(operation.after)
         row["first_edge"], row["last_edge"] = first_edge[node], first_edge[node + 1]
     return Records(records, rows, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE))
+
+
+def _configured(grid: PreparedGrid, machine: Machine, n_grids: int) -> np.void:
+    """The row of a grid in a batch of so many, as far as it follows from the kernel and its configuration."""
+    launch = grid.grid.launch
+    numbers = (launch.grid, launch.cluster, grid.first_inst, grid.first_basic_block, n_grids, grid.grid.shades is None)
+    things = (grid.program, grid.fit, launch.module, launch.function)
+    return machine.prepared.once(_configuration, things, numbers, grid, machine.chip, n_grids)
+
+
+def _configuration(grid: PreparedGrid, chip: Chip, n_grids: int) -> np.void:
+    launch = grid.grid.launch
+    numbers = {
+        "first_inst": grid.first_inst,
+        "first_basic_block": grid.first_basic_block,
+        "last_line": grid.program.inst["line"][-1],
+        "pc_base": launch.module.load_base - INSTRUCTION_NBYTES * grid.first_inst,
+        "warps_per_block": grid.fit.warps_per_block,
+        "blocks_per_sm": grid.fit.blocks_per_sm,
+        "registers": grid.fit.warps_per_block * registers_of_warp(chip.values, launch.function.registers),
+        "shared_nbytes": grid.fit.shared_nbytes_per_block,
+        "carve_out": carve_out(chip, grid.fit),
+        "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
+        "has_mbarriers": grid.program.has_mbarriers,
+        "total_blocks": grid.n_blocks,
+        "released": 0 if grid.grid.shades else grid.n_blocks,
+        "bin_shift": first_shift(bins_of(n_grids)),
+        "clusters_x": launch.grid[0] // launch.cluster[0],
+        "clusters_y": launch.grid[1] // launch.cluster[1],
+    }
+    numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
+    row = np.zeros(1, layout.GRID)
+    for name, number in numbers.items():
+        row[name] = number
+    return row[0]
 
 
 def first_items_of(grids: list[Grid]) -> list[int]:

@@ -21,6 +21,7 @@ Sink = Callable[[np.ndarray], None]
 # CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
 WORKER_SECONDS = 0.1
 SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
+NONE = np.zeros(0, np.int64)
 NO_CYCLE = np.iinfo(np.uint64).max  # later than that of any record
 
 
@@ -80,23 +81,38 @@ class Outlet:
     def flush(self, to_the_end: bool = False) -> None:
         """Passes on the records that have left the FIFOs by the end of the present quantum, or all records."""
         n = int(self.state.machine[0]["n_samples"])
-        records, leaves = self.state.cell.record[:n], self.state.cell.leaves[:n]
-        out = np.ones(n, np.bool_) if to_the_end else leaves < int(self.state.machine[0]["now"]) + QUANTUM
-        rows = _of(records, out)
-        is_stored = self.buffer.admit(leaves[out], rows["stall_sm"] >> SM_SHIFT)
-        self._count(rows[~is_stored])
-        rows = _of(rows, is_stored)
-        if len(self.held):
-            rows = np.concatenate([self.held, rows])
+        if n or len(self.held):
+            records, leaves = self.state.cell.record[:n], self.state.cell.leaves[:n]
+            if to_the_end:
+                self._pass_on(self._admitted(records, leaves))
+                self.held = self.held[:0]
+                self._compact(NONE)
+            else:
+                self._flush_left(records, leaves)
+        self._hand_over_counters()
+        self._hand_over_rows()
+
+    def _flush_left(self, records: np.ndarray, leaves: np.ndarray) -> None:
+        """Passes on those that have left by now, but for what is later than one that has not."""
+        out = leaves < int(self.state.machine[0]["now"]) + QUANTUM
+        rows = self._admitted(_of(records, out), leaves[out])
         waiting = np.flatnonzero(~out)
         safe = rows["cycle"] < records["cycle"][waiting].min(initial=NO_CYCLE)
         self.held, rows = np.take(rows, np.flatnonzero(~safe)), _of(rows, safe)
-        rows = np.take(rows, in_order(rows)) if len(rows) else rows
+        self._pass_on(rows)
         self._compact(waiting)
+
+    def _admitted(self, rows: np.ndarray, leaves: np.ndarray) -> np.ndarray:
+        """Gives the rows that are held, and those of `rows` that the buffer has a place for."""
+        is_stored = self.buffer.admit(leaves, rows["stall_sm"] >> SM_SHIFT)
+        if not is_stored.all():
+            self._count(rows[~is_stored])
+            rows = _of(rows, is_stored)
+        return np.concatenate([self.held, rows]) if len(self.held) else rows
+
+    def _pass_on(self, rows: np.ndarray) -> None:
         if len(rows):
-            self.sink(rows)
-        self._hand_over_counters()
-        self._hand_over_rows()
+            self.sink(np.take(rows, in_order(rows)))
 
     def _hand_over_counters(self) -> None:
         """Hands over the counters: they go with the records of their cycle, and take no place of their own."""
@@ -153,7 +169,8 @@ def in_order(records: np.ndarray) -> np.ndarray:
     slots = (records["stall_sm"] >> SM_SHIFT).astype(np.uint64) << np.uint64(SLOT_BITS) | records["warp_slot"]
     keys = cycles << np.uint64(SM_AND_SLOT_BITS) | slots
     order = np.argsort(keys)
-    if (np.diff(keys[order]) == 0).any():  # which of two equal ones comes first would depend on the machine
+    ordered = keys[order]
+    if (ordered[1:] == ordered[:-1]).any():  # which of two equal ones comes first would depend on the machine
         order = np.argsort(keys, kind="stable")
     return order
 

@@ -34,7 +34,7 @@ from gpuprof.timing.state.machine import (
     new_core,
     new_memory,
 )
-from gpuprof.timing.state.machine_tables import Program
+from gpuprof.timing.state.machine_tables import Blame, Cell, Core, Memory, Program
 from gpuprof.timing.state.stall_tables import stalls_of
 from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.timing.trace_feed import LiveTrace
@@ -122,15 +122,7 @@ def _new_state(
 ) -> State:
     fits = [grid.fit for grid in grids]
     machine.tables.begin()
-    blame = new_blame(machine, program)
     record = machine_record(machine, program, fits, sampling, record_nbytes)
-    # The table of causes grows only between quanta, so the rows that a quantum may add stay free. Row 0 means none: it
-    # ends the chains of cause_ledger.find_row.
-    record["blame_room"], record["blame_mask"], record["n_blame"] = (
-        len(blame.blame) - most_causes(machine.chip),
-        len(blame.blame_bucket) - 1,
-        1,
-    )
     records, operations, edges = batch_records(grids, transfers.operations, machine)
     record["origin"] = origin = _first_ready(records, operations)
     record["now"] = origin - QUANTUM  # a quantum has just ended
@@ -148,7 +140,27 @@ def _new_state(
     record["n_draws"], record["block_slots"] = len(work), block_slots(machine.chip, has_draws)
     record["n_operations"], record["second_way_permille"] = len(operations), transfers.second_way_permille
     engines = np.array(transfers.engines, np.int64)
-    core = new_core(machine, program, records, edges, operations, engines, has_draws)
+
+    def tables() -> tuple[Core, Memory, Cell, Blame]:
+        return (
+            new_core(machine, program, records, edges, operations, engines, has_draws),
+            new_memory(machine, fits),
+            new_cell(machine, sampling, filters, has_draws),
+            new_blame(machine, program),
+        )
+
+    if len(grids) > 1 or has_draws:
+        core, memory, cell, blame = tables()
+    else:
+        core, memory, cell, blame = machine.tables.again((program, *fits, sampling), tuple(filters), tables)
+        core = core._replace(grid=records, edge=edges, operation=operations, engine=engines)
+    # The table of causes grows only between quanta, so the rows that a quantum may add stay free. Row 0 means none: it
+    # ends the chains of cause_ledger.find_row.
+    record["blame_room"], record["blame_mask"], record["n_blame"] = (
+        len(blame.blame) - most_causes(machine.chip),
+        len(blame.blame_bucket) - 1,
+        1,
+    )
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
@@ -156,10 +168,10 @@ def _new_state(
         Program(program.inst, program.dep, program.block),
         core,
         machine.fetch,
-        new_memory(machine, fits),
-        new_cell(machine, sampling, filters, has_draws),
+        memory,
+        cell,
         blame,
-        tables_of(work, machine.chip),
+        tables_of(work, machine.chip) if work else machine.prepared.once(tables_of, (), (), [], machine.chip),
     ).link(machine.tables)
 
 
@@ -222,14 +234,15 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
     forget(state)
-    drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
-    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
-    in_order = iter(drawn)
-    timings = [
-        replace(timing, draw=next(in_order)) if grid.grid.draw else timing
-        for timing, grid in zip(timings, grids, strict=True)
-    ]
-    machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
+    if any(grid.grid.draw for grid in grids):
+        drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
+        machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
+        in_order = iter(drawn)
+        timings = [
+            replace(timing, draw=next(in_order)) if grid.grid.draw else timing
+            for timing, grid in zip(timings, grids, strict=True)
+        ]
+    machine.tables.ended(state.core.presence["started"].any(axis=0).nonzero()[0])
     return timings
 
 

@@ -21,14 +21,17 @@ def new_blame(machine: Machine, program: StaticProgram) -> Blame:
     assert n <= layout.CAUSE_PC_MASK, f"{n} instructions in a batch: causes have room for {layout.CAUSE_PC_MASK}"
     return Blame(
         blame=machine.tables.scratch("blame", (ROOM + most_causes(machine.chip),), layout.BLAME),
-        blame_latest=np.zeros((n, N_REASONS), np.int32),
-        blame_bucket=np.zeros(min(MOST_HASHES, 1 << (HASHES_OF_INSTRUCTION * n).bit_length()), np.int32),
+        blame_latest=machine.tables.filled("blame_latest", (n, N_REASONS), np.int32),
+        blame_bucket=machine.tables.filled(
+            "blame_bucket", (min(MOST_HASHES, 1 << (HASHES_OF_INSTRUCTION * n).bit_length()),), np.int32
+        ),
     )
 
 
 def forget(state: State) -> None:
-    """The rows that were taken are zero again, as a batch finds them."""
+    """The rows that were taken, of causes and of stalls, are zero again, as a batch finds them."""
     state.causes.blame[: int(state.machine[0]["n_blame"])] = 0
+    state.core.stalls[: int(state.machine[0]["n_stall_rows"]) + 1] = 0
 
 
 def grow(machine: Machine, state: State) -> None:
@@ -36,6 +39,7 @@ def grow(machine: Machine, state: State) -> None:
     rows = len(state.causes.blame)
     state.causes.blame.resize(2 * rows, refcheck=False)  # there is no other reference
     state.machine["blame_room"] += rows
+    machine.tables.moved("blame")
     state.link(machine.tables)
 
 
@@ -70,7 +74,7 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
     differs = np.ones(len(rows), np.bool_)
     if len(rows):
         differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    first = np.flatnonzero(differs)
+    first = differs.nonzero()[0]
     causes = np.zeros(len(first), CAUSES.dtype)
     for name, column in zip(("pc", "reason", "cause_pc", "kind", "flags"), columns, strict=True):
         causes[name] = column[first]

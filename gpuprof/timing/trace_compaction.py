@@ -59,7 +59,14 @@ def link_of(piece: TracePiece, record: np.ndarray | None = None) -> Link:
     record["first_block"] = piece.first_block
     for name in PIECE_PLACES:
         record[name] = getattr(piece, name).ctypes.data
-    return Link(piece, record, np.diff(piece.step_start))
+    return Link(piece, record, lengths(piece.step_start))
+
+
+def lengths(starts: np.ndarray) -> np.ndarray:
+    """int64 (n,): how long each of n stretches is that follow each other, int64 (n + 1,). (np.diff does it, too, and
+    takes five times as long for few.)
+    """
+    return starts[1:] - starts[:-1]
 
 
 def standing(state: State, links: np.ndarray, warps: np.ndarray, rows_of: np.ndarray) -> Standing:

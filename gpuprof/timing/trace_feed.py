@@ -19,7 +19,7 @@ from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.trace_compaction import MOST_PIECES, Link, gather, link_of, standing
+from gpuprof.timing.trace_compaction import MOST_PIECES, Link, gather, lengths, link_of, standing
 
 CHUNKS_AHEAD = 2  # of blocks that have not started yet
 
@@ -65,7 +65,7 @@ class _Chunk:
         assert (piece.number, piece.n_blocks) == (self.n_pieces, self.n_blocks), (
             "a piece that does not follow the one before"
         )
-        steps, ended = np.diff(piece.step_start), piece.final != 0
+        steps, ended = lengths(piece.step_start), piece.final != 0
         assert not steps[self.final].any(), "steps of a warp that has ended"
         assert self.n_pieces or (steps[ended] > 0).all(), "a warp without a step"
         self.n_pieces += 1
@@ -197,7 +197,7 @@ class _Source:
     def _warps(self, state: State) -> _Warps:
         """The warps of this grid that are on the chip."""
         table = state.core.warp
-        number = np.flatnonzero((table["state"] != EMPTY) & (table["grid"] == self.number))
+        number = ((table["state"] != EMPTY) & (table["grid"] == self.number)).nonzero()[0]
         return _Warps(number, *(table[name][number].astype(np.int64) for name in _Warps._fields[1:]))
 
     def _take(self, state: State) -> None:
@@ -253,15 +253,17 @@ class _Source:
             f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
         )
         # Compiled code follows these records without bounds checks (state/table_rows.py): a wrong piece must stop here.
-        steps = np.diff(piece.step_start)
+        steps = lengths(piece.step_start)
         assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, (
             "a piece of other warps than it says"
         )
         assert not len(piece.steps) or int(piece.steps["block"].max()) < self.n_basic_blocks, (
             "a step in a basic block that the code has not"
         )
-        due = np.diff(np.concatenate([[0], np.cumsum(self.accesses[piece.steps["block"]])])[piece.step_start])
-        assert (due == np.diff(piece.access_start)).all(), "access records that do not match the steps"
+        so_far = np.zeros(len(piece.steps) + 1, np.int64)
+        np.add.accumulate(self.accesses[piece.steps["block"]], out=so_far[1:])
+        due = lengths(so_far[piece.step_start])
+        assert (due == lengths(piece.access_start)).all(), "access records that do not match the steps"
         n_sectors, more_sectors = (piece.accesses[name].sum(dtype=np.int64) for name in ("n_sectors", "more_sectors"))
         assert join_sectors(n_sectors, more_sectors) == len(piece.sectors), (
             "sectors that do not match the access records"

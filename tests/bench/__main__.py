@@ -159,7 +159,7 @@ def predict_figures(folder: Path):
 
 
 def program_figures(folder: Path):
-    from tests.bench.programs import LINES, build_seconds, costs
+    from tests.bench.programs import LINES, build_seconds, costs, many_seconds
 
     for command in ("run", "collect"):
         found = costs(folder, command)
@@ -168,6 +168,7 @@ def program_figures(folder: Path):
         yield f"program.{command}.out", found.copy_out, "MB/s", f"{what}: a copy of 256 MiB to the host"
         yield f"program.{command}.call", found.call, "us", f"{what}: a call"
         yield f"program.{command}.launch", found.launch, "us", f"{what}: a launch of a kernel that was launched before"
+    yield "program.many", many_seconds(folder), "CPU s", "gpuprof collect tests/bench/many_launches.cu: 10,000 launches"
     yield "program.build", build_seconds(folder), "s", f"gpuprof run of a program of {LINES} lines that has changed"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SOURCE = Path(__file__).parent / "program.cu"
+MANY = Path(__file__).parent / "many_launches.cu"
 LINES = 500
 
 
@@ -27,6 +28,16 @@ def costs(folder: Path, command: str) -> Costs:
     words += ["-o", "program.gprec", "--force"] if command == "collect" else []
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
     return Costs(*map(float, done.stderr.split()[-4:]))
+
+
+def many_seconds(folder: Path) -> float:
+    """Gives the seconds of the processor's time to collect a program of ten thousand launches that was built before."""
+    gpuprof = [sys.executable, "-m", "gpuprof"]
+    subprocess.run([*gpuprof, "run", str(MANY)], cwd=folder, check=True, capture_output=True)
+    start = _children_seconds()
+    collect = [*gpuprof, "collect", str(MANY), "-o", "many.gprec", "--force"]
+    subprocess.run(collect, cwd=folder, check=True, capture_output=True)
+    return _children_seconds() - start
 
 
 def build_seconds(folder: Path) -> float:

@@ -11,9 +11,11 @@ import pytest
 
 import gpuprof
 from gpuprof.base.interrupts import Ended, _on_signal
+from gpuprof.emulate.trace_log.trace import Order
 from gpuprof.run.launching.emulation_thread import ahead
 from gpuprof.run.launching.pending import Pieces, Queue
 from tests.support.matrices import long_from
+from tests.support.timing_support import piece, warp
 
 
 def emulator_threads() -> int:
@@ -128,7 +130,7 @@ def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
     def emulation(orders):
         runs.set()
         for _ in orders:
-            yield None
+            yield piece([warp([0])])
 
     def interrupted(*arguments, **named):
         results = ahead(*arguments, **named)
@@ -137,7 +139,8 @@ def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
         return results
 
     monkeypatch.setattr("gpuprof.run.launching.pending.ahead", interrupted)
-    handler, pieces = signal.signal(signal.SIGINT, _on_signal), Pieces(emulation, Queue())
+    handler, pieces = signal.signal(signal.SIGINT, _on_signal), Pieces(emulation, Queue(), n_blocks=2)
+    pieces.order(Order())
     try:
         with pytest.raises(Ended) as raised:
             next(pieces)
@@ -151,8 +154,8 @@ def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
 SOURCE = "__global__ void twice(float *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += x[i]; }"
 
 
-@pytest.mark.parametrize("blocks", long_from(1, [1, 3, 400]))
-def test_launches_share_one_thread(tmp_path, monkeypatch, blocks):
+@pytest.mark.parametrize("blocks, n_threads", long_from(1, [(1, 0), (400, 1), (3, 0)]))
+def test_launches_of_many_pieces_share_one_thread(tmp_path, monkeypatch, blocks, n_threads):
     monkeypatch.setattr("gpuprof.run.launching.emulation_thread._idle", [])
     started = []
     start = threading.Thread.start
@@ -163,6 +166,6 @@ def test_launches_share_one_thread(tmp_path, monkeypatch, blocks):
     twice = gpu.load(tmp_path / "twice.cu").twice
     for _ in range(3):
         twice[blocks, 256](x)
-    assert started.count("emulator") == 1
+    assert started.count("emulator") == n_threads
     assert (x.copy_to_host() == 8 * np.arange(256 * blocks, dtype=np.float32)).all()
     assert emulator_threads() == 0

@@ -140,6 +140,11 @@ def _share(uses: Callable[[Spent], bool], ran: Ran) -> float:
     return sum(spent.warp_cycles for spent in ran.spent if uses(spent)) / max(ran.warp_cycles, 1)
 
 
+def is_used_by(spent: Spent) -> bool:
+    """True if the instruction uses one of the parts, whatever its time."""
+    return any(gap.uses(spent) for gap in NAMED.values() if gap.uses)
+
+
 def used_by_calls(calls: Collection[str]) -> tuple[str, ...]:
     """The names of the parts that calls of a program's host use."""
     return tuple(gap.name for gap in NAMED.values() if set(gap.calls) & set(calls))

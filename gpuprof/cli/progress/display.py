@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Protocol, TextIO
 
@@ -26,6 +26,18 @@ class Painter(Protocol):
     def write(self, text: str) -> None: ...
 
     def erase(self) -> None: ...
+
+
+class _Away:
+    def __init__(self, lock: "threading.RLock", clear: Callable[[], None]):
+        self._lock, self._clear = lock, clear
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._clear()
+
+    def __exit__(self, *_) -> None:
+        self._lock.release()
 
 
 class Display:
@@ -59,12 +71,9 @@ class Display:
     def __exit__(self, *_) -> None:
         self._end.close()
 
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Nothing is drawn meanwhile, and what was drawn is off the screen."""
-        with self._lock:
-            self._clear()
-            yield
+    def away(self) -> "_Away":
+        """Within it nothing is drawn, and what was drawn is off the screen."""
+        return _Away(self._lock, self._clear)
 
     def end_line(self) -> None:
         """Begins a new line on the terminal when the output on stdout left one open there."""
@@ -93,9 +102,10 @@ class Display:
         self._painter.draw(stages, now, shows_place=bool(stall.text))
 
     def _clear(self) -> None:
-        with self._lock, self._unseen_at_worst():
+        with self._lock:
             if self._painter:
-                self._painter.erase()
+                with self._unseen_at_worst():
+                    self._painter.erase()
 
     @contextmanager
     def _unseen_at_worst(self) -> Iterator[None]:

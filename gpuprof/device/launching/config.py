@@ -49,7 +49,13 @@ def checked_launch(
     """The command of a launch, number `index` of the session. `params` is the kernel's parameter block. Raises
     UsageError as `checked` does.
     """
-    complete = checked(function, config, chip)
+    return launch_of(index, module, function, checked(function, config, chip), params, text)
+
+
+def launch_of(
+    index: int, module: LoadedModule, function: Function, complete: LaunchConfig, params: bytes, text: str
+) -> cmd.Launch:
+    """The command of a launch that is `checked`."""
     return cmd.Launch(
         index=index,
         module=module,

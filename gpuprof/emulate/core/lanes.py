@@ -6,6 +6,7 @@ in the set) or on copies of the registers it needs, fetched on first use and wri
 """
 
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class RegisterFile:
         from gpuprof.emulate.core.row_kernels import gather, scatter  # brings Numba
 
         self.gather, self.scatter = gather, scatter
-        self.n_lanes = n_lanes
+        self.n_lanes, self.counts = n_lanes, counts
         self.rows = [np.zeros((counts[file], n_lanes), DTYPES[KINDS_OF_FILE[file][0]]) for file in range(3)]
         self.constants = constants
         self.template = tuple([None] * POOL + list(constants[kind]) for kind in range(N_KINDS))
@@ -42,7 +43,16 @@ class RegisterFile:
         """Fresh row lists with the constants in place and no registers."""
         return tuple(list(kind) for kind in self.template)
 
+    def is_for(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]) -> bool:
+        return self.n_lanes == n_lanes and self.counts == counts and self.constants is constants
+
+    def clear(self) -> None:
+        for rows in self.rows:
+            rows.fill(0)
+
+    @cached_property
     def direct_lists(self) -> tuple[list, ...]:
+        """The lists of sets that work on the chunk's own rows."""
         lists = self.lists()
         for file, rows in enumerate(self.rows):
             for index, row in enumerate(rows):
@@ -96,7 +106,7 @@ class Lanes:
             self.active, self.step_warps, self.step_masks, self.n_active = None, self.warps, masks, self.n
             return
         self.active = unpack_masks(masks)
-        active_rows = np.flatnonzero(masks)
+        active_rows = masks.nonzero()[0]
         is_complete = len(active_rows) == len(masks)
         self.step_warps = self.warps if is_complete else self.warps[active_rows]
         self.step_masks = masks if is_complete else masks[active_rows]

@@ -8,8 +8,7 @@ subnormals included.
 import ctypes
 import platform
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -24,7 +23,8 @@ FENV_MODES = {
 
 
 FE_DFL_ENV = ctypes.c_void_p(-1)  # <fenv.h> of glibc and of musl
-FENV_NBYTES = 64  # more than any fenv_t
+Environment = ctypes.c_char * 64  # more than any fenv_t
+IS_LINUX = sys.platform == "linux"
 
 
 @cache
@@ -32,21 +32,20 @@ def _library() -> ctypes.CDLL:
     return ctypes.PyDLL(None)  # keeps the interpreter lock: the calls are shorter than giving it to another thread
 
 
-@contextmanager
-def usual_floats() -> Iterator[None]:
-    """Rounds to nearest and keeps subnormals. A library compiled with -ffast-math turns subnormals off for the process
-    that loads it, and so would change results.
+class usual_floats:
+    """Within it: rounds to nearest and keeps subnormals. A library compiled with -ffast-math turns subnormals off for
+    the process that loads it, and so would change results.
     """
-    if sys.platform != "linux":
-        yield
-        return
-    library, before = _library(), ctypes.create_string_buffer(FENV_NBYTES)
-    library.fegetenv(before)
-    library.fesetenv(FE_DFL_ENV)
-    try:
-        yield
-    finally:
-        library.fesetenv(before)
+
+    def __enter__(self) -> None:
+        if IS_LINUX:
+            self._before = Environment()
+            _library().fegetenv(self._before)
+            _library().fesetenv(FE_DFL_ENV)
+
+    def __exit__(self, *_) -> None:
+        if IS_LINUX:
+            _library().fesetenv(self._before)
 
 
 def rounded(mode: str, function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:

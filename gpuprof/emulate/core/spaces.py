@@ -59,7 +59,7 @@ class GlobalSpace:
 
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
-        self.views = typed_views(self.memory.arena)
+        self.views = self.memory.views
         self.starts, self.ends, self.on_chip = self.memory.starts, self.memory.ends, self.memory.on_chip
         self.layout = Layout((GLOBAL_BASE, 1, 0, 0), self.starts, self.ends)
         if self.footprint is not None:  # not the whole arena: a program's may be 80 GiB

@@ -45,7 +45,7 @@ class LaunchCounters:
 
     @classmethod
     def zeros(cls, n_instructions: int) -> "LaunchCounters":
-        return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
+        return cls(*np.zeros((len(COUNTER_NAMES), n_instructions), np.uint64))
 
 
 NO_COUNTERS = ("output", "launched", "patterns", "slow_slots", "pulse")

@@ -82,6 +82,7 @@ class Column:
         return self.data[: self.length]
 
 
+FIRST_CAPACITY = 1 << 14  # events
 NO_SECTORS = np.empty(0, np.int64)
 
 
@@ -92,7 +93,7 @@ class TraceLog:
     No piece is asked of a log that is not wanted (`is_wanted`): events may be left out of it.
     """
 
-    def __init__(self, n_warps: int, capacity: int = 1 << 14, is_wanted: bool = True):
+    def __init__(self, n_warps: int, capacity: int = FIRST_CAPACITY, is_wanted: bool = True):
         self.n_warps = n_warps
         self.is_wanted = is_wanted
         self.step_warp = Column(np.uint32, capacity)
@@ -101,6 +102,12 @@ class TraceLog:
         self.access_warp = Column(np.uint32, capacity)
         self.access = Column(np.uint64, capacity)
         self.sectors = Column(np.int64, capacity)
+
+    @property
+    def has_first_capacity(self) -> bool:
+        """True if none of its arrays has grown."""
+        columns = (self.step_warp, self.access, self.sectors)
+        return max(len(column.data) for column in columns) <= FIRST_CAPACITY
 
     @property
     def nbytes(self) -> int:

@@ -44,7 +44,7 @@ class Footprint:
 
     def begin(self) -> None:
         """A launch begins: nothing is read or written yet."""
-        for page in np.flatnonzero(self._pages):
+        for page in self._pages.nonzero()[0]:
             words = slice(page * WORDS_OF_PAGE, (page + 1) * WORDS_OF_PAGE)
             self._reads[words] = self._writes[words] = 0
         self._pages[:] = 0
@@ -86,7 +86,7 @@ class Footprint:
         return self._ranges(self._writes)
 
     def _ranges(self, words: np.ndarray) -> Bytes:
-        pages = np.flatnonzero(self._pages)
+        pages = self._pages.nonzero()[0]
         edges = runs_of_page(words, pages)
         return Bytes(edges[0::2] + GLOBAL_BASE, edges[1::2] + GLOBAL_BASE)
 

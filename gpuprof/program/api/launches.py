@@ -1,14 +1,16 @@
 """Launches, and how many blocks of a kernel fit."""
 
+import gc
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from gpuprof.chips import Chip
 from gpuprof.compile.demangle import demangle
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.device.launching.config import LaunchConfig, checked, launch_of
 from gpuprof.device.launching.limits import CLUSTERS_SINCE, MAX_CLUSTER
 from gpuprof.errors import LaunchRefused, UsageError
 from gpuprof.isa.program import Function
@@ -22,6 +24,13 @@ from gpuprof.program.launch_choice import Chooser, LaunchChoice
 
 COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags
 PORTABLE_CLUSTER = 8  # blocks, which every chip with clusters can hold (CUDA C++ Programming Guide)
+
+
+class Checked(NamedTuple):
+    """A configuration that kernel and chip allow, and a launch's text with it, as written."""
+
+    config: LaunchConfig
+    text: str
 
 
 class Launches:
@@ -40,6 +49,7 @@ class Launches:
         self.device, self._modules, self._memory, self._streams = device, modules, memory, streams
         self._blocks_per_sm, self._chooser = blocks_per_sm, Chooser(choice)
         self._shared_limits: dict[int, int] = {}
+        self._checked: dict[tuple, Checked] = {}  # by kernel and configuration; a limit that is set empties it
         self.unchecked = (
             ""  # a kernel that was not there when the program launched it, which has not requested the error
         )
@@ -47,34 +57,44 @@ class Launches:
     def launch(self, params: bytes, *, function: int, shared_nbytes: int, stream: int, flags: int, **extents: int):
         """`extents`: grid_x and so on, of the grid, of a block and of a cluster."""
         module, kernel = self._modules.known(function)
-        grid, block, cluster = (_extents(extents, what) for what in ("grid", "block", "cluster"))
-        is_dependent = flags & DEPENDENT != 0
-        config = LaunchConfig(
-            grid, block, shared_nbytes, self._streams.number(stream), cluster if all(cluster) else None, is_dependent
-        )
-        if not all((*config.grid, *config.block)):
-            raise Failed(errors.INVALID_CONFIGURATION, f"{kernel.display}{config}: an extent is 0")
-        if shared_nbytes > self._shared_limit_of(function):
-            raise Failed(
-                errors.INVALID_VALUE,
-                f"{kernel.display}{config}: {shared_nbytes} bytes of dynamic shared memory; more than "
-                f"{self._shared_limit_of(function)} need cudaFuncSetAttribute(MaxDynamicSharedMemorySize)",
-            )
-        try:
-            text = f"{kernel.display}{config}"
-            launch = checked_launch(
-                self.device.chip, self.device.executor.n_launches, module, kernel, config, params, text
-            )
-        except LaunchRefused:
-            raise
-        except UsageError as error:
-            raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
+        number = self._streams.number(stream)
+        key = (function, shared_nbytes, number, flags & DEPENDENT, *extents.values())
+        is_new = (known := self._checked.get(key)) is None
+        if known is None:  # most launches are as others before them
+            known = self._checked[key] = self._check(kernel, function, shared_nbytes, number, flags, extents)
+        launch = launch_of(self.device.executor.n_launches, module, kernel, known.config, params, known.text)
         if flags & COOPERATIVE:
             self._check_cooperative(function, launch)
         self._memory.report_writes()
         is_timed = self._chooser.wants((kernel.display, kernel.name))
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
+        if is_new:
+            # What a first launch has made (code, tables) stays: the collector need not look at it during later ones.
+            gc.freeze()
         return (), b""
+
+    def _check(
+        self, kernel: Function, function: int, shared_nbytes: int, stream: int, flags: int, extents: dict[str, int]
+    ) -> "Checked":
+        """Raises Failed, or LaunchRefused, for a launch that a real GPU would refuse."""
+        grid, block, cluster = (_extents(extents, what) for what in ("grid", "block", "cluster"))
+        is_dependent = flags & DEPENDENT != 0
+        config = LaunchConfig(grid, block, shared_nbytes, stream, cluster if all(cluster) else None, is_dependent)
+        text = f"{kernel.display}{config}"
+        if not all((*config.grid, *config.block)):
+            raise Failed(errors.INVALID_CONFIGURATION, f"{text}: an extent is 0")
+        if shared_nbytes > self._shared_limit_of(function):
+            raise Failed(
+                errors.INVALID_VALUE,
+                f"{text}: {shared_nbytes} bytes of dynamic shared memory; more than "
+                f"{self._shared_limit_of(function)} need cudaFuncSetAttribute(MaxDynamicSharedMemorySize)",
+            )
+        try:
+            return Checked(checked(kernel, config, self.device.chip), text)
+        except LaunchRefused:
+            raise
+        except UsageError as error:
+            raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
 
     def begin_graph(self, payload: bytes, n: int):
         self.device.submit(cmd.Together("graph", n))
@@ -110,6 +130,7 @@ class Launches:
         if not 0 <= signed(nbytes) <= most:
             raise Failed(errors.INVALID_VALUE, f"{kernel.display}: {signed(nbytes)} bytes of dynamic shared memory")
         self._shared_limits[function] = nbytes
+        self._checked.clear()
         return (), b""
 
     def occupancy(self, payload: bytes, function: int, threads: int, shared_nbytes: int):

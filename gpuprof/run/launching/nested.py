@@ -8,6 +8,7 @@ and timing knows when each was launched.
 
 from collections import defaultdict
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
@@ -27,6 +28,15 @@ Begin = Callable[[cmd.Launch, int], BegunLaunch]
 
 def launches_grids(module: LoadedModule) -> bool:
     """True for a module with code that launches."""
+    if module not in _launch:
+        _launch[module] = _has_launches(module)
+    return _launch[module]
+
+
+_launch: WeakKeyDictionary[LoadedModule, bool] = WeakKeyDictionary()
+
+
+def _has_launches(module: LoadedModule) -> bool:
     calls = module.code["opcode"] == _SYSCALL.number
     return bool((module.code["imm"][calls] == LAUNCH_SERVICE).any())
 

@@ -129,14 +129,17 @@ class Queue:
 
 
 class Pieces:
-    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
-    own thread.
+    """The trace of a launch of `n_blocks` blocks, a piece for each order, after the emulation of those before it.
+
+    The emulator runs on its own thread while the timing has something to do: after the first piece, of a launch that
+    has more than that. Most launches have not, and handing one over takes as long as emulating it.
     """
 
-    def __init__(self, emulate: Emulate, queue: Queue):
+    def __init__(self, emulate: Emulate, queue: Queue, n_blocks: int):
         self._orders = Orders()
         self._emulation = emulate(self._orders)
-        self._live: Iterator[TracePiece] | None = None  # the emulation, once it has begun
+        self._live: Iterator[TracePiece] | None = None  # the emulation, once its first piece is there
+        self._n_blocks = n_blocks
         self._open: deque[Order] = deque()  # orders without a piece yet
         self._shelf: Shelf | None = None
         self._queue, self._number = queue, len(queue.pieces)
@@ -155,18 +158,25 @@ class Pieces:
         self._queue.finish(self._number)
         if self._shelf is not None:
             return self._take()
-        piece = next(self._started())
+        piece = self._next()
         # an order for a new chunk, when there was none, is passed over
         while not _answers(piece, self._open.popleft()):
             assert self._open, "a piece without an order"
         return piece
 
-    def _started(self) -> Iterator[TracePiece]:
-        """The emulation on its thread, where no signal meets it in the middle of an instruction."""
-        if self._live is None:
-            with uninterrupted():  # or a signal might leave a thread at work without a reference to it
-                # Without a bound of the queue's own: orders bound the pieces that are made.
-                self._live = ahead(self._emulation, depth=0)
+    def _next(self) -> TracePiece:
+        if self._live is not None:
+            return next(self._live)
+        piece = next(self._emulation)
+        is_all = piece.n_blocks == self._n_blocks and piece.final.all()
+        self._live = self._emulation if is_all else self._ahead()
+        return piece
+
+    def _ahead(self) -> Iterator[TracePiece]:
+        """The emulation on its thread."""
+        with uninterrupted():  # or a signal might leave a thread at work without a reference to it
+            # Without a bound of the queue's own: orders bound the pieces that are made.
+            self._live = ahead(self._emulation, depth=0)
         return self._live
 
     def put_rest_by(self) -> None:
@@ -177,14 +187,14 @@ class Pieces:
         )
         self._orders.put(Order(REST))
         self._orders.close()
-        for piece in self._started():
+        for piece in self._live or self._emulation:
             self._shelf.put(piece)
 
     def run_through(self) -> None:
         """Emulates to the launch's end, without a trace."""
         self._orders.put(Order(REST, traced=False))
         self._orders.close()
-        for _ in self._started():
+        for _ in self._live or self._emulation:
             pass
 
     def close(self) -> None:
@@ -338,7 +348,7 @@ class InFlight:
             PendingLaunch(
                 begun.launch,
                 begun.counters,
-                Pieces(begun.emulate, self._queue),
+                Pieces(begun.emulate, self._queue, begun.launch.n_blocks),
                 begun.filter,
                 begun.priority,
                 tuple(sorted(after)),

@@ -6,7 +6,6 @@ Everything in flight is timed together. The emulation continues meanwhile, to th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -31,6 +30,24 @@ FEW_BLOCKS, TOGETHER = "too few blocks, or no steady rate", "launches in flight 
 
 def _watched(flights: Sequence[PendingLaunch]) -> Watched:
     return [(flight.launch, flight.counters) for flight in flights]
+
+
+class _Stopping:
+    """Calls `stopped` with the flights and the error that ends the block, unless it is one of `spares`."""
+
+    def __init__(
+        self,
+        flights: list[PendingLaunch],
+        stopped: Callable[[list[PendingLaunch], BaseException], None],
+        spares: tuple[type[Exception], ...],
+    ):
+        self._flights, self._stopped, self._spares = flights, stopped, spares
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *_) -> None:
+        if error is not None and not isinstance(error, self._spares):
+            self._stopped(self._flights, error)
 
 
 class Settler:
@@ -101,26 +118,21 @@ class Settler:
             for observer in self._observers:
                 observer.run_through(flight.launch)
 
-    @contextmanager
-    def stopping(self, spares: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-        """A fault inside, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed
-        before is the best hint. Errors that `spares` names change nothing.
+    def stopping(self, spares: tuple[type[Exception], ...] = ()) -> "_Stopping":
+        """A fault within it, or an interrupt, ends all that is in flight. The recording says why, and what kernels
+        printed before is the best hint. Errors that `spares` names change nothing.
         """
-        flights = self._in_flight.flights
-        try:
-            yield
-        except spares:
-            raise
-        except BaseException as error:
-            self._in_flight.drop()
-            # a script may catch a fault and continue
-            if isinstance(error, KernelFault | KeyboardInterrupt):
-                self._stop(flights, error)
-            if isinstance(error, KeyboardInterrupt) and (text := stopped_at(_watched(flights))):
-                self._user.notice(text)
-            for flight in flights:
-                self._print(flight)
-            raise
+        return _Stopping(self._in_flight.flights, self._stopped, spares)
+
+    def _stopped(self, flights: list[PendingLaunch], error: BaseException) -> None:
+        self._in_flight.drop()
+        # a script may catch a fault and continue
+        if isinstance(error, KernelFault | KeyboardInterrupt):
+            self._stop(flights, error)
+        if isinstance(error, KeyboardInterrupt) and (text := stopped_at(_watched(flights))):
+            self._user.notice(text)
+        for flight in flights:
+            self._print(flight)
 
     def fault_in_draw(self, first: int, fault: KernelFault, settle: Callable[[], object]) -> None:
         """A shader's fault ends its draw, whose flights begin with number `first`. The draws before it are timed as if

@@ -44,7 +44,7 @@ def exact_rows(
 
 def ledger_rows(cycles: np.ndarray, load_base: int) -> np.ndarray:
     """The stall ledger, uint64 [n_instructions, N_REASONS], as rows of LEDGER."""
-    instruction, reason = np.nonzero(cycles)
+    instruction, reason = cycles.nonzero()
     rows = np.zeros(len(instruction), LEDGER.dtype)
     rows["pc"] = load_base + INSTRUCTION_NBYTES * instruction
     rows["reason"], rows["cycles"] = reason, cycles[instruction, reason]
@@ -78,7 +78,7 @@ def activity_rows(activity: Activity, start_cycle: int) -> dict[Table, np.ndarra
 
 def sm_rows(timing: LaunchTiming) -> np.ndarray:
     """Cycles on each SM as rows of ACTIVITY_OF_SMS."""
-    sm = np.flatnonzero(timing.active_cycles_of_sm)
+    sm = timing.active_cycles_of_sm.nonzero()[0]
     rows = np.zeros(len(sm), ACTIVITY_OF_SMS.dtype)
     rows["sm"], rows["active_cycles"] = sm, timing.active_cycles_of_sm[sm]
     return rows

@@ -5,7 +5,7 @@ a launch:   launch (or untimed) ─ emulated ─ trace, samples ─> timed ─> 
 the end:    finish; or flush, when an error or Ctrl-C ends it
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,6 +107,12 @@ class CompletedDraw(NamedTuple):
     drains: bool
     counts: DrawCounts
     blocks: Sequence[tuple[str, np.ndarray]]
+
+
+def listening(observers: Iterable["SessionObserver"], event: str) -> list[Callable]:
+    """The methods for an event of the observers that do something with it."""
+    default = getattr(SessionObserver, event)
+    return [getattr(one, event) for one in observers if getattr(type(one), event) is not default]
 
 
 class SessionObserver:

@@ -88,8 +88,8 @@ class Recording(SessionObserver):
         launch, timing = result.launch, result.timing
         self._cycles += timing.cycles
         most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self._cycles))
-        for table, rows in exact_rows(timing, result.counters, launch.module.load_base, most_bins):
-            self._recorder.rows(table, launch.index, rows)
+        rows = exact_rows(timing, result.counters, launch.module.load_base, most_bins)
+        self._recorder.all_rows(launch.index, rows)
         self._recorder.launch_end(launch.index, timing, not_held(result))
 
     def note(self, launch: cmd.Launch, text: str) -> None:

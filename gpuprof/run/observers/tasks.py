@@ -343,6 +343,12 @@ class Tasks(SessionObserver):
         starts, ends = self._memory.starts, self._memory.ends
         if not len(accessed.start) or not len(starts):
             return
+        if len(accessed.start) == 1:  # as of most kernels
+            start, end = int(accessed.start[0]), int(accessed.end[0])
+            allocation = self._memory.at(start)
+            if allocation is not None and end <= allocation.address + allocation.nbytes:
+                self._touched_run(task, flags, start, end)
+            return
         owner = np.searchsorted(starts, accessed.start, "right") - 1
         inside = (owner >= 0) & (accessed.end <= ends[owner])
         owner, start, end = owner[inside], accessed.start[inside], accessed.end[inside]

@@ -9,8 +9,8 @@ batch.
 """
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,15 +22,31 @@ from gpuprof.timing.state.static_program import StaticProgram, static_program
 if TYPE_CHECKING:
     from gpuprof.device.module import LoadedModule
 
+T = TypeVar("T")
+NAMES = tuple(TABLES)
+
+
+MOST_PLANS = 64
+MOST_RENEWED_NBYTES = 1 << 20  # of a small table; a larger one is cheaper as new memory, which is zero by itself
+
 
 class _CachedTable(NamedTuple):
     table: np.ndarray
-    address: int
-    nbytes: int
     rows: np.ndarray | None = None  # uint8 (SMs, bytes): the same memory, without the rows after the last SM's
     new: np.ndarray | None = None  # uint8 (1 or SMs, bytes): these rows when they are new
     tail: np.ndarray | None = None  # uint8: the rows after the last SM's
     new_tail: np.ndarray | None = None
+
+
+class _Plan(NamedTuple):
+    """How the tables of a batch become new: rows by SM, and whole tables, each with what they are then. `things` are
+    what the tables follow from, `made` the tables.
+    """
+
+    things: tuple
+    made: Any
+    of_sms: list[tuple[np.ndarray, np.ndarray]]
+    whole: list[tuple[np.ndarray, np.ndarray | int]]
 
 
 class CachedTables:
@@ -42,18 +58,46 @@ class CachedTables:
         # SMs whose rows are not new; None when that is not known, as after a batch that did not end.
         self._used: np.ndarray | None = np.zeros(0, np.int64)
         self._renewed: np.ndarray | slice = slice(None)
+        self._plans: dict[tuple, _Plan] = {}  # of batches whose tables are all there
+        self._of_sms: list[tuple[np.ndarray, np.ndarray]] = []  # of the plan that is made, as the next one
+        self._whole: list[tuple[np.ndarray, np.ndarray | int]] = []
+        self._has_plan = True
+        self._linked: list[np.ndarray | None] = [None] * len(TABLES)  # in the order of TABLES, as their addresses
+        self._addresses = np.zeros(len(TABLES), np.int64)
 
     def begin(self) -> None:
         """Begins a batch. Every table of the units is requested once until it ends."""
         if self._used is None:
             self._cached.clear()
+            self._plans.clear()
         else:
-            self._renewed = slice(None) if len(self._used) == self._sms else self._used
+            self._renewed = _as_slice(self._used)
         self._used = None
 
     def ended(self, used: np.ndarray) -> None:
-        """Ends the batch. No SM but those numbered `used`, int64, took a block of it."""
+        """Ends the batch. No SM but those numbered `used`, int64, ascending, took a block of it."""
         self._used = used
+
+    def again(self, things: tuple, numbers: tuple, make: Callable[[], T]) -> T:
+        """Gives what `make` does: tables for a batch, whose shapes follow from `things`, as they are, and `numbers`.
+        Where such a batch came before, and no other has taken its tables' places, they become new at once.
+        """
+        key = (numbers, *map(id, things))
+        plan = self._plans.get(key)
+        if plan is None:
+            self._of_sms, self._whole, self._has_plan = [], [], True
+            made = make()
+            if self._has_plan:
+                if len(self._plans) >= MOST_PLANS:
+                    self._plans.clear()
+                self._plans[key] = _Plan(things, made, self._of_sms, self._whole)
+            return made
+        renewed = self._renewed
+        for rows, new in plan.of_sms:
+            rows[renewed] = new
+        for rows, new in plan.whole:
+            rows[...] = new
+        return plan.made
 
     def of_sms(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type, **initial: int) -> np.ndarray:
         """A table of as many rows for each SM, and perhaps some that belong to none. New rows are zero but for the
@@ -68,6 +112,7 @@ class CachedTables:
         cached.rows[self._renewed] = cached.new
         if len(cached.tail):
             cached.tail[:] = cached.new_tail
+        self._note(cached, is_rebuilt=False)
         return cached.table
 
     def rebuilt(self, name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
@@ -76,24 +121,41 @@ class CachedTables:
             return self._store_rows(name, make(), is_rebuilt=True)
         cached = self._cached[name]
         cached.rows[:] = cached.new
+        self._note(cached, is_rebuilt=True)
+        return cached.table
+
+    def filled(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type, byte: int = 0) -> np.ndarray:
+        """A table of which every byte is `byte`, 0 or 255, for each batch."""
+        cached = self._existing(name, shape)
+        if cached is None:
+            table = np.zeros(shape, dtype) if byte == 0 else np.full(shape, -1, dtype)
+            if table.nbytes > MOST_RENEWED_NBYTES:
+                self._has_plan = False
+                return table
+            cached = self._store(name, _CachedTable(table, table.reshape(-1).view(np.uint8)))
+        else:
+            cached.rows.fill(byte)
+        self._whole.append((cached.rows, byte))
         return cached.table
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
         """A table of which nothing is read before it is written; zeros at first."""
         cached = self._existing(name, shape)
-        return self.store(name, np.zeros(shape, dtype)) if cached is None else cached.table
+        if cached is None:
+            cached = self._store(name, _CachedTable(np.zeros(shape, dtype)))
+        return cached.table
 
-    def store(self, name: str, table: np.ndarray) -> np.ndarray:
-        """The table, of which the address is known from now on."""
-        self._cached[name] = _CachedTable(table, address_of(name, table), table.nbytes)
-        return table
+    def addresses(self, tables: Iterable[np.ndarray]) -> np.ndarray:
+        """The addresses of all tables, in the order of TABLES: int64. Those that are known are not looked up again."""
+        for place, (linked, table) in enumerate(zip(self._linked, tables, strict=True)):
+            if linked is not table:
+                self._addresses[place] = address_of(NAMES[place], table)
+                self._linked[place] = table
+        return self._addresses
 
-    def address(self, name: str, table: np.ndarray) -> int:
-        cached = self._cached.get(name)
-        # One that has grown may be elsewhere.
-        if cached is None or cached.table is not table or cached.nbytes != table.nbytes:
-            return address_of(name, table)
-        return cached.address
+    def moved(self, name: str) -> None:
+        """A table has grown, and may be elsewhere."""
+        self._linked[NAMES.index(name)] = None
 
     def _existing(self, name: str, shape: tuple[int, ...]) -> _CachedTable | None:
         cached = self._cached.get(name)
@@ -104,8 +166,21 @@ class CachedTables:
         nbytes = table.view(np.uint8).reshape(len(table), -1)
         rows, tail = nbytes[:of_sms].reshape(self._sms, -1), nbytes[of_sms:]
         new = rows.copy() if is_rebuilt else rows[:1].copy()
-        self._cached[name] = _CachedTable(table, address_of(name, table), table.nbytes, rows, new, tail, tail.copy())
+        self._note(self._store(name, _CachedTable(table, rows, new, tail, tail.copy())), is_rebuilt)
         return table
+
+    def _store(self, name: str, cached: _CachedTable) -> _CachedTable:
+        """Another table that had the name is gone, and so are the plans that have it."""
+        if name in self._cached:
+            self._plans.clear()
+        self._cached[name] = cached
+        return cached
+
+    def _note(self, cached: _CachedTable, is_rebuilt: bool) -> None:
+        """For the plan that is made."""
+        (self._whole if is_rebuilt else self._of_sms).append((cached.rows, cached.new))
+        if len(cached.tail):
+            self._whole.append((cached.tail, cached.new_tail))
 
     def __deepcopy__(self, memo: dict) -> "CachedTables":
         """A copy of the GPU has tables of its own."""
@@ -118,6 +193,14 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
     memory = np.zeros(nbytes + HOST_LINE_NBYTES, np.uint8)
     first = -memory.ctypes.data % HOST_LINE_NBYTES
     return memory[first : first + nbytes].view(dtype).reshape(shape)
+
+
+def _as_slice(numbers: np.ndarray) -> np.ndarray | slice:
+    """Ascending numbers, as a slice where they follow each other: numpy copies a range of rows at once."""
+    if not len(numbers):
+        return slice(0)
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first == len(numbers) - 1 else numbers
 
 
 def address_of(name: str, table: np.ndarray) -> int:

@@ -8,6 +8,7 @@ block_slots + b.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from gpuprof.timing.state.machine_tables import (
     GROUPS,
     MACHINE,
     TABLES,
+    WORD,
     Blame,
     Cell,
     Core,
@@ -42,7 +44,8 @@ from gpuprof.timing.state.machine_tables import (
     Program,
 )
 from gpuprof.timing.state.occupancy import Occupancy
-from gpuprof.timing.state.stall_tables import WAITS, new_stall_rows
+from gpuprof.timing.state.prepared import Prepared
+from gpuprof.timing.state.stall_tables import ROW, WAITS, n_stall_rows
 from gpuprof.timing.state.static_program import StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
@@ -69,9 +72,7 @@ class State(NamedTuple):
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        self.machine.view(np.int64)[TABLE_INDEXES] = [
-            known.address(name, table) for group in self[1:] for name, table in zip(group._fields, group, strict=True)
-        ]
+        self.machine.view(np.int64)[TABLE_INDEXES] = known.addresses(chain(*self[1:]))
         return self
 
 
@@ -93,6 +94,7 @@ class Machine:
     constants: Constants
     programs: Programs
     tables: CachedTables
+    prepared: Prepared
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -129,6 +131,7 @@ def power_on(chip: Chip) -> Machine:
         constants_of(chip),
         Programs(chip),
         CachedTables(chip.sms),
+        Prepared(),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -151,8 +154,6 @@ def power_on(chip: Chip) -> Machine:
             np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW),
         ),
     )
-    for name, table in lasting_tables(machine):
-        machine.tables.store(name, table)
     return machine
 
 
@@ -246,23 +247,24 @@ def new_core(
     chip = machine.chip
     partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
     slots = chip.sms * block_slots(chip, has_draws)
-    of_sms, rebuilt, scratch = machine.tables.of_sms, machine.tables.rebuilt, machine.tables.scratch
+    tables, n = machine.tables, len(program.inst)
+    of_sms, rebuilt, scratch, filled = tables.of_sms, tables.rebuilt, tables.scratch, tables.filled
     return Core(
         grid=grids,
         edge=edges,
         operation=operations,
         engine=engines,
-        presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
-        loss=np.zeros((len(grids), chip.sms), layout.LOSS),
-        atomic_time=np.zeros((len(grids), chip.l2_slices), np.int64),
-        hot_line=np.zeros((len(grids), layout.HOT_LINES), layout.HOT_LINE),
+        presence=filled("presence", (len(grids), chip.sms), layout.PRESENCE),
+        loss=filled("loss", (len(grids), chip.sms), layout.LOSS),
+        atomic_time=filled("atomic_time", (len(grids), chip.l2_slices), np.int64),
+        hot_line=filled("hot_line", (len(grids), layout.HOT_LINES), layout.HOT_LINE),
         # the last is no warp: stores of sample records report to it
         warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
         board=of_sms("board", (warps, program.n_registers), layout.BOARD),
         second=of_sms("second", (warps, program.n_registers), layout.BOARD),
         part=rebuilt("part", lambda: new_partitions(chip)),
         lane=of_sms("lane", (partitions, chip.warps_per_partition), layout.LANE, age=-1),
-        wake=rebuilt("wake", lambda: np.full((partitions, chip.warps_per_partition), NEVER)),
+        wake=of_sms("wake", (partitions, chip.warps_per_partition), WORD, value=NEVER),
         port=of_sms("port", (partitions, layout.N_PORTS), layout.PORT, issued=-1),
         queue=of_sms("queue", (partitions, chip.queue_depth), layout.QUEUE_PLACE),
         l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
@@ -280,10 +282,11 @@ def new_core(
         lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
         blocked=scratch("blocked", (warps,), np.int64),
         poller=scratch("poller", (warps,), np.int64),
-        signal=np.zeros(n_signal_rows(program), layout.SIGNALS),
-        ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+        signal=filled("signal", (n_signal_rows(program),), layout.SIGNALS),
+        ledger=filled("ledger", (n, N_REASONS), np.int64),
         activity=scratch("activity", (len(grids) * bins_of(len(grids)), N_ACTIVITIES), layout.ACTIVITY),
-        **new_stall_rows(len(program.inst)),
+        stall_row=filled("stall_row", (n, N_REASONS), np.int32),
+        stalls=scratch("stalls", (n_stall_rows(n), ROW), np.int64),  # stall_tables.forget clears what was used
     )
 
 
@@ -320,7 +323,8 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
     )
     requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
-    of_sms, scratch = machine.tables.of_sms, machine.tables.scratch
+    tables = machine.tables
+    of_sms, scratch = tables.of_sms, tables.scratch
     return Memory(
         l1_tag=of_sms("l1_tag", (chip.sms * lines,), np.int64),
         l1_use=of_sms("l1_use", (chip.sms * lines,), np.int64),
@@ -344,7 +348,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         # the one after the last is of units that belong to no SM
         request=scratch("request", (requests + 1,), layout.REQUEST),
         load=scratch("load", (accesses,), layout.LOAD_RECORD),
-        bucket=np.full(N_BUCKETS, -1, np.int32),
+        bucket=tables.filled("bucket", (N_BUCKETS,), np.int32, 255),
     )
 
 
@@ -362,15 +366,21 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
         counted=scratch("counted", (capacity if sampling.sampled_counters else 1,), SAMPLED_COUNTERS.dtype),
         leaves=scratch("leaves", (capacity,), np.int64),
         # The outlet renumbers the places of all SMs.
-        fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
+        fifo=machine.tables.filled("fifo", (chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
         over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
         # In a quantum each slot is left once, at most.
         block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS.dtype),
         warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS.dtype),
-        gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
-        watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
+        **machine.prepared.once(_gates, (), tuple(filters), filters, chip.sms),
     )
+
+
+def _gates(filters: list[Filter], sms: int) -> dict[str, np.ndarray]:
+    return {
+        "gate": np.array([gate_row(filter) for filter in filters], layout.GATE),
+        "watched": np.array([filter.sms(sms) for filter in filters], np.int32),
+    }
 
 
 def gate_row(filter: Filter) -> tuple[int, ...]:
@@ -485,6 +495,20 @@ def machine_record(
     machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
 ) -> np.ndarray:
     """A MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    given = (machine, program, occupancies, sampling, record_nbytes)
+    if len(occupancies) > 1:  # their joined program is new each time
+        return _machine_words(*given).view(MACHINE)
+    return (
+        machine.prepared.once(_machine_words, (program, *occupancies, sampling), (record_nbytes,), *given)
+        .copy()
+        .view(MACHINE)
+    )
+
+
+def _machine_words(
+    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
+) -> np.ndarray:
+    """The record as int64."""
     chip = machine.chip
     numbers = {
         "period_cycles": sampling.period_cycles,
@@ -520,7 +544,7 @@ def machine_record(
     }
     words = machine.constants.words.copy()
     enter(words, numbers)
-    return words.view(MACHINE)
+    return words
 
 
 def ns_ticks(chip: Chip, nanoseconds: float) -> int:

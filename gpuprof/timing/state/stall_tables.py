@@ -17,7 +17,7 @@ memory.
 
 import numpy as np
 
-from gpuprof.isa.stalls import INDEX, N_REASONS, NAMES
+from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing.state.layout import N_CLASSES
 
 N_BINS = 39  # up to minutes
@@ -52,12 +52,9 @@ def _wait_of_reason() -> np.ndarray:
 WAIT_OF_REASON = _wait_of_reason()  # -1: selected
 
 
-def new_stall_rows(n_instructions: int) -> dict[str, np.ndarray]:
-    """The tables, empty. Pages of them that nothing stalls in are never touched."""
-    return {
-        "stall_row": np.zeros((n_instructions, N_REASONS), np.int32),
-        "stalls": np.zeros((1 + n_instructions * ROWS_OF_INSTRUCTION, ROW), np.int64),
-    }
+def n_stall_rows(n_instructions: int) -> int:
+    """Rows of the table `stalls`, of which a batch takes the first ones that it needs."""
+    return 1 + n_instructions * ROWS_OF_INSTRUCTION
 
 
 def stalls_of(rows: np.ndarray, stalls: np.ndarray) -> np.ndarray:
