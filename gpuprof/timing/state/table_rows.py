@@ -5,151 +5,33 @@
 passes one pointer; a named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of
 compilation. There are no bounds checks: indexes and addresses come from records checked at the edge (`live`) or from
 the tables themselves.
+What they are to Numba is in `table_code`, which is imported when something is compiled.
 """
 
-import numpy as np
-from llvmlite import ir
-from numba import from_dtype, types
-from numba.extending import intrinsic, models, register_model
-
-from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
-from gpuprof.jit.internal import llvm_function
-from gpuprof.timing.state.layout import PIECE
-from gpuprof.timing.state.machine_tables import MACHINE, TABLES
+from gpuprof.jit.internal import Deferred
 
 
-class Row(types.Record):
-    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and
-    `machine` has many fields.
-    """
+def _deferred(make: str, *args) -> Deferred:
+    def made():
+        from gpuprof.timing.state import table_code
 
-    def __repr__(self):
-        return f"Row({self.size})"
+        return getattr(table_code, make)(*args)
 
-
-register_model(Row)(models.RecordModel)
+    return Deferred(made)
 
 
-def _row_type(dtype: np.dtype) -> Row:
-    record = from_dtype(dtype)
-    fields = {
-        name: {"type": field.type, "offset": field.offset, "alignment": field.alignment}
-        for name, field in record.fields.items()
-    }
-    return Row(list(fields.items()), record.size, record.aligned)
-
-
-WORD = _row_type(np.dtype([("value", "i8")]))
-INT64 = ir.IntType(64)
-
-
-def _load_word(builder, record, name: str):
-    """The int64 field `name` of the machine's record."""
-    address = builder.add(builder.ptrtoint(record, INT64), INT64(MACHINE.fields[name][1]))
-    return builder.load(builder.inttoptr(address, INT64.as_pointer()))
-
-
-def _rows(name: str):
+def _rows(name: str) -> Deferred:
     """An accessor for the table `name` of machine_tables.TABLES."""
-    table = TABLES[name]
-    record = _row_type(table.dtype)
-    nbytes = INT64(table.dtype.itemsize)
-
-    def place(context, builder, base, index):
-        address = builder.add(base, builder.mul(index, nbytes))
-        return builder.inttoptr(address, context.get_value_type(record))
-
-    def of_index(context, builder, signature, args):
-        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), args[1])
-
-    def of_row_and_column(context, builder, signature, args):
-        columns = _load_word(builder, args[0], table.columns)
-        index = builder.add(builder.mul(args[1], columns), args[2])
-        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), index)
-
-    if table.columns:
-
-        @intrinsic
-        def at(typing_context, machine, row, column):
-            return record(machine, types.int64, types.int64), of_row_and_column
-
-    else:
-
-        @intrinsic
-        def at(typing_context, machine, index):
-            return record(machine, types.int64), of_index
-
-    return at
+    return _deferred("rows", name)
 
 
-def _record_of(dtype: np.dtype):
-    """An accessor for the record of `dtype` at an address."""
-    record = _row_type(dtype)
-
-    @intrinsic
-    def of(typing_context, address):
-        def code(context, builder, signature, args):
-            return builder.inttoptr(args[0], context.get_value_type(record))
-
-        return record(types.int64), code
-
-    return of
-
-
-@intrinsic
-def row_of(typing_context, machine):
-    """The machine's record, as `Row`."""
-
-    def code(context, builder, signature, args):
-        return args[0]
-
-    return _row_type(MACHINE)(machine), code
-
-
-@intrinsic
-def prefetch(typing_context, address, index):
-    """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there
-    when it is served.
-    """
-
-    def code(context, builder, signature, args):
-        byte = ir.IntType(8).as_pointer()
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = llvm_function(builder, kind, "llvm.prefetch.p0")
-        at = builder.inttoptr(builder.add(args[0], builder.mul(args[1], INT64(8))), byte)
-        builder.call(function, [at, number(0), number(3), number(1)])  # to read, to keep, data
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), code
-
-
-@intrinsic
-def word_at(typing_context, address, index):
-    """The number at place `index` of the int64 table that starts at `address`."""
-
-    def code(context, builder, signature, args):
-        at = builder.add(args[0], builder.mul(args[1], INT64(8)))
-        return builder.inttoptr(at, context.get_value_type(WORD))
-
-    return WORD(types.int64, types.int64), code
-
-
-@intrinsic
-def floor_log2(typing_context, number):
-    """The logarithm to base 2, rounded down, of an int64 that is at least 1."""
-
-    def code(context, builder, signature, args):
-        return builder.sub(INT64(63), builder.ctlz(args[0], ir.IntType(1)(1)))
-
-    return types.int64(types.int64), code
-
-
+machine_of = _deferred("record_of", "machine")
+step_of, access_of, piece_of = (_deferred("record_of", name) for name in ("step", "access", "piece"))
+prefetch, word_at, floor_log2 = (_deferred("own", name) for name in ("prefetch", "word_at", "floor_log2"))
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 grid_at, presence_at, edge_at, loss_at = _rows("grid"), _rows("presence"), _rows("edge"), _rows("loss")
 operation_at, engine_at = _rows("operation"), _rows("engine")
 atomic_time_at, hot_line_at = _rows("atomic_time"), _rows("hot_line")
-step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
 warp_at, until_at, board_at, second_at, blocked_at = (
     _rows("warp"),
     _rows("until"),
