@@ -1,11 +1,12 @@
 """What compiled functions are called with, as text: the kinds of their arguments.
 
     i8 u4 f8 b1           a number, as numpy's type codes: Python's int, float and bool are i8, f8 and b1
-    u4[2C] i8[1Cr]        an array of two dimensions, C: its layout (C, F, else A); r: the function does not write to it
+    u4[2C] i8[1A]         an array of two dimensions, C: its layout (C, F, else A)
     (i8,u4[1C])           a tuple
     package.module:Pool(u4[1C],i8[1C])    a named tuple
 
-A function is compiled once for each text. Narrow integers count as i8.
+A function is compiled once for each text. Narrow integers count as i8. Whether an array may be written to is no part of
+its kind, and nothing checks it: where Python passes arrays that may not, compiled code does not write.
 """
 
 import importlib
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_TOKEN = re.compile(r"([a-z]\d)\[(\d+)([CFA])(r?)\]|([a-z]\d)(?=[,)]|$)|([\w.]+:\w+)?(\()|([,)])")
+_TOKEN = re.compile(r"([a-z]\d)\[(\d+)([CFA])\]|([a-z]\d)(?=[,)]|$)|([\w.]+:\w+)?(\()|([,)])")
 
 
 class Number(NamedTuple):
@@ -29,10 +30,9 @@ class Array(NamedTuple):
     code: str
     n_dimensions: int
     layout: str
-    is_read_only: bool
 
     def __str__(self):
-        return f"{self.code}[{self.n_dimensions}{self.layout}{'r' if self.is_read_only else ''}]"
+        return f"{self.code}[{self.n_dimensions}{self.layout}]"
 
 
 class Tuple(NamedTuple):
@@ -66,9 +66,9 @@ def kinds_from(text: str) -> tuple[Kind, ...]:
 def _items(tokens: Iterator[re.Match]) -> tuple[Kind, ...]:
     items: list[Kind] = []
     for token in tokens:
-        element, n_dimensions, layout, read_only, code, of, opens, other = token.groups()
+        element, n_dimensions, layout, code, of, opens, other = token.groups()
         if element:
-            items.append(Array(element, int(n_dimensions), layout, bool(read_only)))
+            items.append(Array(element, int(n_dimensions), layout))
         elif code:
             items.append(Number(code))
         elif opens:
@@ -87,7 +87,7 @@ def _kind_of(value) -> Kind:
     if isinstance(value, np.ndarray):
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return Array(_code(value.dtype), value.ndim, layout, not flags.writeable)
+        return Array(_code(value.dtype), value.ndim, layout)
     if isinstance(value, tuple):
         kind = type(value)
         return Tuple("" if kind is tuple else f"{kind.__module__}:{kind.__qualname__}", kinds_of(value))

@@ -40,7 +40,7 @@ def complaint() -> str:
     return _complaints.pop() if _complaints else ""
 
 
-class _Stored:
+class Stored:
     """A function whose machine code is kept. options: of numba.njit, and `is_scalar`."""
 
     def __init__(self, function: Callable, options: dict):
@@ -134,7 +134,7 @@ class _Stored:
             )
 
 
-class Compiled(_Stored):
+class Compiled(Stored):
     """A function that Python calls, with one builtin function for each kind of arguments that it was called with."""
 
     def __init__(self, function: Callable, options: dict):
@@ -211,7 +211,7 @@ def why_not_lasting(function: Compiled) -> str:
     return f" until {folder.path} is cleared ({'; '.join(folder.refusals)}: {REMEDY})"
 
 
-class Ufunc(_Stored):
+class Ufunc(Stored):
     """A ufunc of an element's function, made when first called. signature: "float64(float32)"."""
 
     def __init__(self, signature: str, element: Callable):
@@ -220,6 +220,12 @@ class Ufunc(_Stored):
         self._signature = signature
         self._dtypes = [np.dtype(each.strip()) for each in (*operands.split(","), result)]
         self._ufunc: Callable | None = None
+
+    @property
+    def name(self) -> str:
+        """That of the ufunc: its element may be there under a name of its own."""
+        module, _, function = super().name.rpartition(".")
+        return f"{module}.{function.removeprefix('_')}"
 
     @property
     def operand_kinds(self) -> tuple[Kind, ...]:

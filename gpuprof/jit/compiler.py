@@ -371,7 +371,7 @@ def numba_type(kind: Kind) -> types.Type:
         return numba.from_dtype(np.dtype(kind.code))
     if isinstance(kind, Array):
         element = numba.from_dtype(np.dtype(kind.code))
-        return types.Array(element, kind.n_dimensions, kind.layout, readonly=kind.is_read_only)
+        return types.Array(element, kind.n_dimensions, kind.layout)
     items = tuple(map(numba_type, kind.items))
     if not kind.of:
         return types.BaseTuple.from_types(items)

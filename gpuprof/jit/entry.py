@@ -13,13 +13,13 @@ from numba.core import cgutils, types
 from numba.np.arrayobj import populate_array
 
 from gpuprof.jit.arguments import Array, Kind, Number, Tuple
-from gpuprof.jit.loading import CLASS, DTYPE, NDARRAY, SCALAR
+from gpuprof.jit.loading import CLASS, DTYPE, ERROR, NDARRAY, SCALAR
 
 BYTE, INT, INT64, DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 POINTER = BYTE.as_pointer()
 TYPE, DATA, N_DIMENSIONS, DIMENSIONS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64  # bytes from an object's start
 TUPLE_LENGTH, TUPLE_ITEMS = 16, 24
-C_ORDER, F_ORDER, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # numpy, ndarraytypes.h
+C_ORDER, F_ORDER, ALIGNED = 0x1, 0x2, 0x100  # numpy, ndarraytypes.h
 ORDER = {"C": C_ORDER, "F": F_ORDER, "A": 0}
 
 
@@ -97,7 +97,7 @@ class _Objects:
         self.require(self.same(self.field(pointer, TYPE), NDARRAY))
         self.require(self.same(self.field(pointer, DESCR), DTYPE + kind.code))
         self.require_same(self.field(pointer, N_DIMENSIONS, INT), INT(kind.n_dimensions))
-        needed = INT(ALIGNED | ORDER[kind.layout] | (0 if kind.is_read_only else WRITEABLE))
+        needed = INT(ALIGNED | ORDER[kind.layout])
         self.require_same(builder.and_(self.field(pointer, FLAGS, INT), needed), needed)
         dimensions, strides = self.field(pointer, DIMENSIONS), self.field(pointer, STRIDES)
         shape = [self.field(dimensions, 8 * k, INT64) for k in range(kind.n_dimensions)]
@@ -172,8 +172,7 @@ def add_call(context, library, descriptor, name: str, kinds: Sequence[Kind]) -> 
     objects.call("PyEval_RestoreThread", ir.VoidType(), state)
     with builder.if_then(status.is_error, likely=False):
         message = context.insert_const_string(module, f"{descriptor.qualname} failed, in compiled code")
-        error = builder.load(builder.bitcast(objects.named("PyExc_RuntimeError"), POINTER.as_pointer()))
-        objects.call("PyErr_SetString", ir.VoidType(), error, message)
+        objects.call("PyErr_SetString", ir.VoidType(), objects.named(ERROR), message)
         builder.ret(POINTER(None))
     builder.ret(objects.boxed(descriptor.restype, result))
     builder.position_at_end(refuse)

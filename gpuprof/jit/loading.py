@@ -19,7 +19,9 @@ METH_FASTCALL = 0x80  # CPython, Include/methodobject.h: PyObject *function(PyOb
 PYUFUNC_FROM_FUNC_AND_DATA = 1  # numpy, numpy/core/code_generators/numpy_api.py: place in the table of ufuncs
 NO_IDENTITY = -1  # numpy, ufuncobject.h: PyUFunc_None
 # Names of addresses that machine code asks for: the rest of the name says of what.
-NDARRAY, DTYPE, SCALAR, CLASS = "gpuprof.ndarray", "gpuprof.dtype.", "gpuprof.scalar.", "gpuprof.class."
+NDARRAY, ERROR = "gpuprof.ndarray", "gpuprof.error"
+DTYPE, SCALAR, CLASS = "gpuprof.dtype.", "gpuprof.scalar.", "gpuprof.class."
+WHOLE = {NDARRAY: np.ndarray, ERROR: RuntimeError}
 _lock = RLock()
 _kept: list = []  # what machine code points to
 
@@ -47,8 +49,8 @@ def _engine() -> llvm.ExecutionEngine:
 
 def _object_named(name: str):
     """What a name of ours stands for."""
-    if name == NDARRAY:
-        return np.ndarray
+    if name in WHOLE:
+        return WHOLE[name]
     prefix = next(each for each in (DTYPE, SCALAR, CLASS) if name.startswith(each))
     of = name.removeprefix(prefix)
     if prefix == CLASS:

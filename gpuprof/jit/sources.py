@@ -7,6 +7,7 @@ one run to the next.
 
 import functools
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -30,8 +31,8 @@ def sources_of(file: Path) -> list[Path]:
 
 
 def digests_of(file: Path) -> dict[str, str]:
-    """SHA-256 of each of `sources_of`, by its path in the package."""
-    return {source.relative_to(PACKAGE).as_posix(): _digest(source) for source in sources_of(file)}
+    """SHA-256 of each of `sources_of`, by its path from the package."""
+    return {Path(os.path.relpath(source, PACKAGE)).as_posix(): _digest(source) for source in sources_of(file)}
 
 
 def is_unchanged(digests: dict[str, str]) -> bool:

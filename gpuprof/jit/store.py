@@ -93,15 +93,19 @@ def contents(function: Function, cpu: str, code: bytes, names: list[str]) -> byt
 
 def find(function: Function) -> Found:
     """The code of a function for this processor; what came with gpuprof first."""
-    name = function.file_name(processor())
-    shipped = _read(SHIPPED / name, function)
+    cpu = processor()
+    shipped = read(SHIPPED, function, cpu)
+    if not shipped.code and not shipped.why_not and next(SHIPPED.glob(f"{function.name}-*"), None):
+        shipped = Found(why_not=f"it is not for {cpu}")
     if shipped.code or (folder := folder_for(function.file)) is None:
         return shipped
-    own = _read(folder / name, function)
+    own = read(folder, function, cpu)
     return own if own.code else own._replace(why_not=shipped.why_not)
 
 
-def _read(path: Path, function: Function) -> Found:
+def read(folder: Path, function: Function, cpu: str) -> Found:
+    """The code of a function that lies in a folder."""
+    path = folder / function.file_name(cpu)
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -113,7 +117,7 @@ def _read(path: Path, function: Function) -> Found:
     head, _, rest = data.removeprefix(MAGIC).partition(b"\n")
     if not data.startswith(MAGIC) or hashlib.sha256(rest).hexdigest().encode() != head:
         return Found(why_not=f"{path} is damaged")
-    if why_not := _misfit(json.loads(rest.partition(b"\n")[0]), function):
+    if why_not := _misfit(json.loads(rest.partition(b"\n")[0]), function, cpu):
         return Found(why_not=why_not)
     return taken_apart(data)
 
@@ -138,17 +142,17 @@ def _owner_of_package() -> int:
     return PACKAGE.stat().st_uid
 
 
-def _misfit(facts: dict, function: Function) -> str:
+def _misfit(facts: dict, function: Function, cpu: str) -> str:
     """Why a file is not of this function today; "" when it is."""
     for name, version in versions().items():
         if facts["versions"][name] != version:
-            return f"made with {name} {facts['versions'][name]}, and this is {version}"
+            return f"it was made with {name} {facts['versions'][name]}, and this is {name} {version}"
     if facts["settings"] != settings():
-        return f"{', '.join({*facts['settings'], *settings()})} changes it"
-    if facts["function"] != function.entry or facts["cpu"] != processor():
-        return "of another function"
+        return f"{' and '.join(sorted({*facts['settings'], *settings()}))} would change it"
+    if facts["function"] != function.entry or facts["cpu"] != cpu:
+        return "it is of another function"
     if not is_unchanged(facts["sources"]):
-        return "of other sources"
+        return "it is of other sources"
     return ""
 
 
