@@ -1,4 +1,6 @@
-"""What pyproject.toml cannot say: a wheel has machine code for its platform (gpuprof/jit/build.py), for any Python."""
+"""The part of the build that pyproject.toml has no words for: a wheel has machine code for its platform, which
+gpuprof/jit/build.py compiles, and is for any Python.
+"""
 
 import os
 import subprocess

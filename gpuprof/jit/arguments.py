@@ -1,4 +1,4 @@
-"""What compiled functions are called with, as text: the kinds of their arguments.
+"""Kinds of arguments of compiled functions, as text.
 
     i8 u4 f8 b1           a number, as numpy's type codes: Python's int, float and bool are i8, f8 and b1
     u4[2C] i8[1A]         an array of two dimensions, C: its layout (C, F, else A)

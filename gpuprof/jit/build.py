@@ -57,12 +57,8 @@ def lines() -> list[Line]:
 
 
 def missing(folder: Path, processors: Sequence[str]) -> list[Line]:
-    """What a folder lacks, or has for other sources or versions."""
-    return [
-        line
-        for line in lines()
-        if not all(store.read(folder, line.facts(), cpu).code for cpu in processors)
-    ]
+    """Lines of functions that a folder lacks, or has for other sources or versions."""
+    return [line for line in lines() if not all(store.read(folder, line.facts(), cpu).code for cpu in processors)]
 
 
 def build(folder: Path, processors: Sequence[str], jobs: int) -> int:

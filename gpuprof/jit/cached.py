@@ -1,4 +1,4 @@
-"""Functions whose machine code is kept in files (`store`): a call takes the code from there, or has Numba compile it
+"""Functions whose machine code is stored in files (`store`): a call takes the code from there, or has Numba compile it
 and stores that.
 
 Of several processes that miss the same function, one compiles it, and the others wait for that. What does not fit a
@@ -41,7 +41,7 @@ def complaint() -> str:
 
 
 class Stored:
-    """A function whose machine code is kept. options: of numba.njit, and `is_scalar`."""
+    """A function whose machine code is stored. options: of numba.njit, and `is_scalar`."""
 
     def __init__(self, function: Callable, options: dict):
         functools.update_wrapper(self, function)
@@ -56,7 +56,9 @@ class Stored:
     @property
     def name(self) -> str:
         function = self.py_func
-        return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{PACKAGE.name}.").replace("<locals>.", "")
+        return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{PACKAGE.name}.").replace(
+            "<locals>.", ""
+        )
 
     @functools.cached_property
     def _part(self):
@@ -99,7 +101,7 @@ class Stored:
         return loading.address_of(found.code, function.entry, found.names)
 
     def _once(self, function: store.Function, kinds: Sequence[Kind]) -> store.Found:
-        """The code, compiled here or meanwhile by another process: others wait until this one has saved it, or ended."""
+        """The code, compiled here or meanwhile by another process: others wait until this one has saved it or ended."""
         folder = store.folder_for(function.file)
         lock = Lock(folder / f"{function.file_name(processor())}.lock") if folder else None
         end = time.monotonic() + PATIENCE_SECONDS
@@ -129,8 +131,8 @@ class Stored:
         except (OSError, GpuprofError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             _complain(
-                f"{folder}: compiled code cannot be cached there ({reason or error}), so every run compiles; make room, "
-                "or set NUMBA_CACHE_DIR to another folder"
+                f"{folder}: compiled code cannot be cached there ({reason or error}), so every run compiles; make "
+                "room, or set NUMBA_CACHE_DIR to another folder"
             )
 
 
@@ -160,10 +162,10 @@ class Compiled(Stored):
         kinds = kinds_of(args)
         text = text_of(kinds)
         if text not in self._calls:
-            self.load(kinds)
+            self.bind(kinds)
         return self._calls[text](*args)
 
-    def load(self, kinds: Sequence[Kind]) -> None:
+    def bind(self, kinds: Sequence[Kind]) -> None:
         """Makes an entry for arguments of these kinds."""
         with _compiling:
             text = text_of(kinds)
@@ -223,7 +225,7 @@ class Ufunc(Stored):
 
     @property
     def name(self) -> str:
-        """That of the ufunc: its element may be there under a name of its own."""
+        """The name of the ufunc: its element may be there under a name of its own."""
         module, _, function = super().name.rpartition(".")
         return f"{module}.{function.removeprefix('_')}"
 

@@ -40,8 +40,8 @@ class _Objects:
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), values)
 
     def field(self, pointer, offset: int, kind=POINTER):
-        at = self.builder.gep(pointer, [INT64(offset)])
-        return self.builder.load(self.builder.bitcast(at, kind.as_pointer()))
+        builder = self.builder
+        return builder.load(builder.bitcast(builder.gep(pointer, [INT64(offset)]), kind.as_pointer()))
 
     def require(self, condition):
         fits = self.builder.append_basic_block("fits")

@@ -15,7 +15,9 @@ import numpy as np
 from gpuprof.jit.arguments import Tuple
 from gpuprof.jit.processor import processor, target_machine
 
-METH_FASTCALL = 0x80  # CPython, Include/methodobject.h: PyObject *function(PyObject *self, PyObject **args, Py_ssize_t n)
+METH_FASTCALL = (
+    0x80  # CPython, Include/methodobject.h: PyObject *function(PyObject *self, PyObject **args, Py_ssize_t n)
+)
 PYUFUNC_FROM_FUNC_AND_DATA = 1  # numpy, numpy/core/code_generators/numpy_api.py: place in the table of ufuncs
 NO_IDENTITY = -1  # numpy, ufuncobject.h: PyUFunc_None
 # Names of addresses that machine code asks for: the rest of the name says of what.
@@ -48,7 +50,7 @@ def _engine() -> llvm.ExecutionEngine:
 
 
 def _object_named(name: str):
-    """What a name of ours stands for."""
+    """The object that a name of ours stands for."""
     if name in WHOLE:
         return WHOLE[name]
     prefix = next(each for each in (DTYPE, SCALAR, CLASS) if name.startswith(each))
@@ -61,7 +63,7 @@ def _object_named(name: str):
 
 
 def _define(name: str) -> bool:
-    """Makes sure that LLVM finds the address of a name; False when nobody knows it."""
+    """Makes sure that LLVM finds the address of a name; False when it is unknown."""
     if llvm.address_of_symbol(name) is not None:
         return True
     if name.startswith("gpuprof."):
@@ -113,6 +115,4 @@ def ufunc_at(address: int, name: str, dtypes: Sequence[np.dtype]) -> np.ufunc:
     _kept.append((loops, data, types, encoded))
     make = kind(table[PYUFUNC_FROM_FUNC_AND_DATA])
     n_in = len(dtypes) - 1
-    return make(
-        ctypes.addressof(loops), ctypes.addressof(data), types, 1, n_in, 1, NO_IDENTITY, encoded, None, 0
-    )
+    return make(ctypes.addressof(loops), ctypes.addressof(data), types, 1, n_in, 1, NO_IDENTITY, encoded, None, 0)

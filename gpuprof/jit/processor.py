@@ -1,5 +1,5 @@
-"""Which processor machine code is made for. One of few names, so that code which is shipped fits: the newest level of
-the architecture that this machine has every instruction of. Numbers are the same on all: LLVM contracts and reorders
+"""The processor that machine code is made for. It is one of few, so that code which is shipped fits: the newest level
+of the architecture that this machine has every instruction of. Numbers are the same on all: LLVM contracts and reorders
 no float arithmetic on its own.
 
 NUMBA_CPU_NAME and NUMBA_CPU_FEATURES name another processor, as they do for Numba; nothing is shipped for that.
@@ -33,7 +33,7 @@ def processor() -> str:
 
 
 def target_machine(name: str) -> llvm.TargetMachine:
-    """What LLVM needs to make code for a processor that runs in the process that loads it (as Numba sets it)."""
+    """LLVM's settings for code that runs in the process that loads it (as Numba has them)."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu, _, features = name.partition("+")

@@ -171,7 +171,7 @@ def own_folder() -> CacheFolder | str:
 
 
 def _place_of(file: Path) -> str:
-    """A folder's name that tells apart the folders of sources that have one name."""
+    """A folder's name, another one for each folder of sources."""
     return f"{file.parent.name}_{hashlib.sha256(os.fsencode(file.parent)).hexdigest()[:16]}"
 
 
@@ -189,7 +189,7 @@ def _beside(file: Path) -> Path | None:
 
 
 def folder_for(file: Path) -> Path | None:
-    """Where code of the functions of a source goes, made if it can be; None when nowhere."""
+    """The folder for code of the functions of a source, made if it can be; None where there is none."""
     if beside := None if os.environ.get("NUMBA_CACHE_DIR") else _beside(file):
         return beside
     own = own_folder() if not (named := os.environ.get("NUMBA_CACHE_DIR")) else None

@@ -34,7 +34,7 @@ def compile_now() -> None:
     collected.
     """
     gc.disable()
-    run_at.load(kinds_from(KINDS))
+    run_at.bind(kinds_from(KINDS))
 
 
 class Compilation:

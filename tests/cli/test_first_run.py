@@ -1,5 +1,5 @@
-"""The first run on a machine compiles the emulator and the timing model; later ones find them on disk. All runs here are for a
-processor that nothing is shipped for.
+"""The first run on a machine compiles the emulator and the timing model; later ones find them on disk. All
+runs here are for a processor that nothing is shipped for.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Functions whose machine code is kept: what they take and give, and where the code comes from."""
+"""Functions whose machine code is stored: their arguments and results, and the files of their code."""
 
 import errno
 import os
@@ -151,7 +151,7 @@ def test_what_no_compiled_function_takes(value):
 def test_too_few_arguments_are_refused():
     function = cached_njit(add_row)
     function(Pair(ROWS.copy(), 10), np.ones(4, np.int64))
-    with pytest.raises(Exception, match="arg|Cannot"):
+    with pytest.raises(TypeError):
         function(Pair(ROWS.copy(), 10))
 
 

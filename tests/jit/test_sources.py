@@ -1,4 +1,4 @@
-"""What decides a kept function: the files that its own file reaches, and an edit in any of them."""
+"""Files that decide a compiled function: those that its own file reaches. An edit in any of them counts."""
 
 import importlib.util
 import os
@@ -115,7 +115,7 @@ EDITS = [
 @pytest.mark.long
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.module)
 def test_an_edit_in_another_file_shows(scratch, edit):
-    """What was compiled before is there, and is not used. Without an edit, it is."""
+    """Code that was compiled before is there, and is not used. Without an edit, it is."""
     assert [called(scratch, edit), called(scratch, edit)] == [edit.before] * 2
     kept = list(scratch.rglob("*.code"))
     times = [path.stat().st_mtime_ns for path in kept]

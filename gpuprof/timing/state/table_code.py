@@ -1,4 +1,4 @@
-"""What the accessors of `table_rows` are to Numba: LLVM's text for the records of the machine's tables."""
+"""The accessors of `table_rows` as Numba takes them: LLVM's text for the records of the machine's tables."""
 
 import numpy as np
 from llvmlite import ir
