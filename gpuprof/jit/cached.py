@@ -79,7 +79,6 @@ class Stored:
     def object_files(self, kinds: Sequence[Kind], processors: Sequence[str]) -> dict[str, bytes]:
         """The contents of a file for each processor. Has Numba compile."""
         from gpuprof.jit import compiler, entry
-        from gpuprof.jit.symbols import undefined_in
 
         function = self._function(kinds)
         add = entry.add_loop if isinstance(self, Ufunc) else entry.add_call
@@ -89,7 +88,7 @@ class Stored:
             compiler.Entry(function.entry, add, tuple(kinds), self._is_scalar),
             processors,
         )
-        return {cpu: store.contents(function, cpu, code, undefined_in(code)) for cpu, code in made.items()}
+        return {cpu: store.contents(function, cpu, *each) for cpu, each in made.items()}
 
     def address(self, kinds: Sequence[Kind]) -> int:
         """The address of its entry, in memory."""
@@ -184,6 +183,7 @@ def cached_njit(function=None, **options):
     if PLAIN or not loading.can_load():
         import numba
 
+        options.pop("is_scalar", None)
         return numba.njit(**{"nogil": True} | options)(function)
     return Compiled(function, dict(options))
 
@@ -241,7 +241,7 @@ class Ufunc(Stored):
 
     def _made(self) -> Callable:
         if DISABLED:
-            return np.frompyfunc(self.py_func, len(self._dtypes) - 1, 1)
+            return np.vectorize(self.py_func, otypes=[self._dtypes[-1]])
         if PLAIN or not loading.can_load():
             from numba.np.ufunc.dufunc import DUFunc
 

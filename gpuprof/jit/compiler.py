@@ -113,7 +113,7 @@ class _Whole(JITCodeLibrary):
                 function.linkage = Linkage.internal
         self._finalized = True
 
-    def object_for(self, machine) -> bytes:
+    def object_for(self, machine) -> "ObjectFile":
         """The object file for a processor."""
         whole = self._final_module
         self._final_module = whole.clone()
@@ -126,7 +126,7 @@ class _Whole(JITCodeLibrary):
                 self._check_globals()
                 _rename(self._final_module, self.entry.name)
                 self._final_module.verify()
-                return machine.emit_object(self._final_module)
+                return ObjectFile(machine.emit_object(self._final_module), _names_outside(self._final_module))
         finally:
             self._final_module = whole
 
@@ -161,6 +161,19 @@ def _rename(module, entry: str) -> None:
         if not value.is_declaration and value.name != entry:
             value.linkage = Linkage.internal
             value.name = f"_{number}"
+
+
+def _names_outside(module) -> list[str]:
+    """Names that a module uses and does not define, without those that LLVM knows itself."""
+    values = [*module.functions, *module.global_variables]
+    return sorted(value.name for value in values if value.is_declaration and not value.name.startswith("llvm."))
+
+
+class ObjectFile(NamedTuple):
+    """names: what it asks for from outside."""
+
+    code: bytes
+    names: list[str]
 
 
 class Entry(NamedTuple):
@@ -204,7 +217,7 @@ def _compiler_for(entry: Entry) -> type[CompilerBase]:
     return EntryCompiler
 
 
-def object_files(function, options: dict, entry: Entry, processors: Sequence[str]) -> dict[str, bytes]:
+def object_files(function, options: dict, entry: Entry, processors: Sequence[str]) -> dict[str, ObjectFile]:
     """Compiles a function of Python to an object file for each processor. options: of numba.njit."""
     dispatcher = numba.njit(pipeline_class=_compiler_for(entry), no_cfunc_wrapper=True, **options)(function)
     codegen = dispatcher.targetctx.codegen()

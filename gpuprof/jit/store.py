@@ -29,8 +29,11 @@ MAGIC = b"gpuprof machine code 1\n"
 SUFFIX = ".code"
 SHIPPED = PACKAGE / "jit" / "shipped"
 PACKAGES = ("numba", "llvmlite")
-# Variables of Numba's that change no code; every other one is a fact about it.
-NO_MATTER = ("NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
+# Variables of Numba's that change code (its reference manual), next to those that name a processor.
+VARIABLES = (
+    *("NUMBA_OPT", "NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO"),
+    *("NUMBA_ENABLE_AVX", "NUMBA_DISABLE_INTEL_SVML", "NUMBA_LLVM_REFPRUNE_PASS", "NUMBA_LLVM_REFPRUNE_FLAGS"),
+)
 
 
 class Function(NamedTuple):
@@ -66,15 +69,16 @@ def versions() -> dict[str, str]:
 
 
 def _version(name: str) -> str:
-    folder = Path(find_spec(name).origin).parents[1]
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        return ""
+    folder = Path(spec.origin).parents[1]
     return next((path.name.split("-")[1].removesuffix(".dist") for path in folder.glob(f"{name}-*.dist-info")), "")
 
 
 def settings() -> dict[str, str]:
-    """The variables of Numba's that may change code."""
-    return {
-        name: value for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_") and name not in NO_MATTER
-    }
+    """Those of the variables that are set."""
+    return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
 
 def contents(function: Function, cpu: str, code: bytes, names: list[str]) -> bytes:

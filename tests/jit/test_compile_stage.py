@@ -10,17 +10,20 @@ from gpuprof.jit.internal import intrinsic
 SEEN: list[list[str]] = []  # the stages that were open, at each look
 
 
-@intrinsic
-def look(typing_context):
-    """Looks while what calls it is compiled."""
-    from numba import types
+def function_that_looks():
+    """A function that looks at the stages while it is compiled."""
 
-    SEEN.append([each.what for each in open_stages()])
-    return types.int64(), lambda context, builder, signature, args: context.get_constant(types.int64, 1)
+    @intrinsic
+    def look(typing_context):
+        from numba import types
 
+        SEEN.append([each.what for each in open_stages()])
+        return types.int64(), lambda context, builder, signature, args: context.get_constant(types.int64, 1)
 
-def looking():
-    return look()
+    def looking():
+        return look()
+
+    return looking
 
 
 @pytest.mark.skipif(DISABLED or PLAIN, reason="nothing of ours is compiled")
@@ -34,8 +37,9 @@ def looking():
 )
 def test_a_function_is_a_stage_until_it_is_compiled(tmp_path, monkeypatch, module, stages):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    looking = function_that_looks()
+    looking.__module__ = module
     function = cached_njit(looking)
-    monkeypatch.setattr(looking, "__module__", module)
     SEEN.clear()
     assert function() == 1
     assert SEEN and all(each == stages for each in SEEN)
