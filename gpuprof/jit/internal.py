@@ -28,7 +28,7 @@ class Deferred:
     def made(self):
         return self._make()
 
-    @property
+    @functools.cached_property
     def _numba_type_(self):
         """Numba asks for it where compiled code names this object."""
         from gpuprof.jit.compiler import type_of

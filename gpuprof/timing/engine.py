@@ -7,11 +7,12 @@ requests that all of them sent to the L2 are served in order. Quanta in which no
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
 from gpuprof.timing.state.layout import NEVER, QUANTUM
-from gpuprof.timing.state.table_rows import machine_of, part_at, sm_at
+from gpuprof.timing.state.table_rows import machine_of, part_at, running_at, sm_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.draw_pipeline import pass_items
+from gpuprof.timing.units.expected import expect_next, expect_sm, expect_warps
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.per_block import write_blocks
 from gpuprof.timing.units.polls import ask_again, drop_those_that_went_on, soonest_poll
@@ -75,6 +76,26 @@ def skip_to_ready(machine, cycle):
 
 
 @call_njit
+def run_sms(machine, end):
+    """All SMs up to cycle `end`, in their order."""
+    n = 0
+    for sm in range(machine.sms):
+        if sm_at(machine, sm).next_event < end:
+            running_at(machine, n).value = sm
+            n += 1
+    # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
+    for k in range(n + 3):
+        if k < n:
+            expect_sm(machine, running_at(machine, k).value)
+        if 1 <= k <= n:
+            expect_warps(machine, running_at(machine, k - 1).value, end)
+        if 2 <= k <= n + 1:
+            expect_next(machine, running_at(machine, k - 2).value)
+        if k >= 3:
+            run_sm(machine, running_at(machine, k - 3).value, end)
+
+
+@call_njit
 def run_quantum(machine, now):
     """All SMs from cycle `now`, where a quantum starts, to the next."""
     machine.now = now
@@ -82,10 +103,7 @@ def run_quantum(machine, now):
     end = now + QUANTUM
     if end >= machine.fold_cycle:
         fold(machine, end)
-    # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
-    for sm in range(machine.sms):
-        if sm_at(machine, sm).next_event < end:
-            run_sm(machine, sm, end)
+    run_sms(machine, end)
     if machine.n_draws:
         pass_items(machine)  # what blocks have ended for in this quantum may ask in it, too
     if machine.n_pollers:

@@ -8,12 +8,14 @@ batch.
     batch ─ of_sms, rebuilt, scratch ─> tables ─ engine ─> ended(SMs that took a block)
 """
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.timing.state.layout import HOST_LINE_NBYTES
 from gpuprof.timing.state.machine_tables import TABLES
 from gpuprof.timing.state.static_program import StaticProgram, static_program
 
@@ -59,7 +61,7 @@ class CachedTables:
         """
         cached = self._existing(name, shape)
         if cached is None:
-            table = np.zeros(shape, dtype)
+            table = zeros(shape, dtype)
             for field, value in initial.items():
                 table[field] = value
             return self._store_rows(name, table, is_rebuilt=False)
@@ -79,7 +81,7 @@ class CachedTables:
     def scratch(self, name: str, shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
         """A table of which nothing is read before it is written; zeros at first."""
         cached = self._existing(name, shape)
-        return self.store(name, np.zeros(shape, dtype)) if cached is None else cached.table
+        return self.store(name, zeros(shape, dtype)) if cached is None else cached.table
 
     def store(self, name: str, table: np.ndarray) -> np.ndarray:
         """The table, of which the address is known from now on."""
@@ -108,6 +110,14 @@ class CachedTables:
     def __deepcopy__(self, memo: dict) -> "CachedTables":
         """A copy of the GPU has tables of its own."""
         return CachedTables(self._sms)
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
+    """An array of zeros that begins with a line of the cache, so that rows of whole lines share none."""
+    nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(nbytes + HOST_LINE_NBYTES, np.uint8)
+    first = -memory.ctypes.data % HOST_LINE_NBYTES
+    return memory[first : first + nbytes].view(dtype).reshape(shape)
 
 
 def address_of(name: str, table: np.ndarray) -> int:

@@ -15,6 +15,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.tables.blocks import BLOCK_COUNTERS
 from gpuprof.tables.table import SUM
 
+HOST_LINE_NBYTES = 64  # of a cache line of the machine that this runs on
 QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS
@@ -126,59 +127,69 @@ INSTRUCTION = np.dtype(
     align=True,
 )
 
+# Of a warp that issues, the first lines of the cache are enough: the fields stand in the order in which they are used.
 WARP = np.dtype(
     [
-        ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
-        ("before", "i4"),  # instruction that it issued before that, -1 none
-        ("jumped", "i4"),  # whether it jumped from there
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
+        ("state", "i4"),
+        ("before", "i4"),  # instruction that it issued before that, -1 none
+        ("jumped", "i4"),  # whether it jumped from there
         ("partition", "i4"),  # of the whole GPU
         ("lane", "i4"),  # slot in its partition
-        ("block_slot", "i4"),  # of the whole GPU
-        ("in_block", "i4"),  # number in its block
-        ("hold_reason", "i4"),
-        ("hold_cause", "i4"),
-        ("last_store", "i4"),  # cause: the store acknowledged last
-        ("last_gone", "i4"),  # cause: the store that was on its way last
-        ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
-        ("longest", "i8"),
-        ("cause_warp", "i8"),  # its age, as a cause has it
-        ("barrier", "i4"),  # it waits at
-        ("alias", "i4"),  # 1: a folded instruction copied a token
-        ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
-        ("mask", "u4"),
-        ("issued_mask", "u4"),  # active lanes of what it issued last, and where that was
-        ("issued_pc", "i4"),
-        ("block", "u4"),  # in the order they run
-        ("grid", "i4"),  # of the batch
-        ("final", "i4"),  # 1: the trace ends with the piece
-        ("step", "i8"),  # addresses: next step, where to look further (see `follow`), the end of the piece's steps
-        ("step_end", "i8"),
-        ("trace_end", "i8"),
-        ("piece", "i8"),  # address of its record
-        ("access", "i8"),
-        ("sector", "i8"),
-        ("issue_slots", "i8"),
-        ("issue_cycles", "i8"),  # in which it issued
-        ("start", "i8"),  # first resident cycle
         ("last", "i8"),  # last cycle accounted for: that of the last issue, or of the end of a hold
         ("ready", "i8"),  # first cycle without a dependency; end of a hold
         ("busy_mark", "i8"),  # busy cycles of the port it needs, at `ready`
         ("held_mark", "i8"),  # cycles in which the register file held its partition up, the same
+        ("until", "i8", N_CLASSES),  # ends of the dependencies that hold it, by class
+        ("line", "i8"),  # instruction line it fetched last
+        ("mask", "u4"),
+        ("grid", "i4"),  # of the batch
+        ("cause", "i4", N_CLASSES),  # the causes of `until`
+        ("cause_warp", "i8"),  # its age, as a cause has it
+        ("step", "i8"),  # addresses: next step, where to look further (see `follow`), the end of the piece's steps
+        ("step_end", "i8"),
+        ("access", "i8"),
+        ("sector", "i8"),
+        ("issue_slots", "i8"),
+        ("issue_cycles", "i8"),  # in which it issued
+        ("longest", "i8"),  # its longest stall since a barrier, and the instruction of that
+        ("longest_pc", "i4"),
+        ("issued_mask", "u4"),  # active lanes of what it issued last, and where that was
+        ("issued_pc", "i4"),
+        ("alias", "i4"),  # 1: a folded instruction copied a token
+        ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
+        ("block_slot", "i4"),  # of the whole GPU
+        ("hold_reason", "i4"),
+        ("hold_cause", "i4"),
+        ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
+        ("in_block", "i4"),  # number in its block
+        ("last_store", "i4"),  # cause: the store acknowledged last
+        ("last_gone", "i4"),  # cause: the store that was on its way last
+        ("barrier", "i4"),  # it waits at
+        ("block", "u4"),  # in the order they run
+        ("final", "i4"),  # 1: the trace ends with the piece
+        ("trace_end", "i8"),
+        ("piece", "i8"),  # address of its record
+        ("start", "i8"),  # first resident cycle
         ("stores_done", "i8"),  # all its stores so far are acknowledged
         ("stores_gone", "i8"),  # all are on their way
-        ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
-        ("line", "i8"),  # instruction line it fetched last
         ("poll_first", "i8"),  # addresses of the sectors that it polls, 0 none
         ("poll_end", "i8"),
         ("poll_next", "i8"),  # when it asks for them next
         ("groups", "i8"),  # of copies it has committed
         ("products", "i8"),  # groups of multiplications it has committed
+        ("unused", "i8", 3),  # rows begin with a line of the cache
     ],
-    align=True,
 )
+assert WARP.itemsize % HOST_LINE_NBYTES == 0
+
+# A register of a warp, as others see it: its scoreboard entry, and the cause of that.
+BOARD = np.dtype([("entry", "i8"), ("maker", "i8")])
+
+# A place in a partition's queue: when its instruction leaves it, and that instruction as a cause.
+QUEUE_PLACE = np.dtype([("leaves", "i8"), ("cause", "i8")])
 
 PARTITION = np.dtype(
     [
@@ -197,14 +208,15 @@ PARTITION = np.dtype(
         ("passed_mio", "i8"),  # and the others
         ("passed_fp64", "i8"),  # instructions for the fp64 unit of the SM so far
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
-        ("n_ready", "i4"),
         ("sm", "i4"),
+        ("expected", "i8"),  # a bit for each lane whose warp may issue in this quantum
+        ("ready_lanes", "i8"),  # a bit for each lane whose warp waits for nothing but its turn
     ],
     align=True,
 )
 
-# One lane (warp slot) of a partition, as the scheduler sees it.
-LANE = np.dtype([("wake", "i8"), ("age", "i8"), ("port", "i4"), ("ready", "i4")], align=True)
+# One lane (warp slot) of a partition, as the scheduler sees it: since when, or from when on, its warp may issue.
+LANE = np.dtype([("ready", "i8"), ("age", "i8"), ("port", "i8")])
 
 # `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction, `occupant` a cause: that
 # instruction.

@@ -16,6 +16,7 @@ from gpuprof.timing.state.layout import (
     BATCH_NUMBERS,
     BLAME,
     BLOCK,
+    BOARD,
     CHIP_NUMBERS,
     COLUMN,
     CONSTANTS,
@@ -41,6 +42,7 @@ from gpuprof.timing.state.layout import (
     PASSAGE,
     PORT,
     PRESENCE,
+    QUEUE_PLACE,
     REQUEST,
     SIGNALS,
     SM,
@@ -78,19 +80,13 @@ class Core(NamedTuple):
     atomic_time: Annotated[np.ndarray, Table(WORD, "l2_slices")]  # by grid: ticks that each slice worked on atomics
     hot_line: Annotated[np.ndarray, Table(HOT_LINE, "n_hot_lines")]  # by grid: lines with most of these ticks
     warp: Annotated[np.ndarray, Table(WARP)]
-    until: Annotated[np.ndarray, Table(WORD, "n_classes")]  # by warp: ends of the dependencies that hold it, by class
-    board: Annotated[np.ndarray, Table(WORD, "n_registers")]  # by warp: scoreboard entries
-    # by warp: the earlier entry of registers that were joined
-    second: Annotated[np.ndarray, Table(WORD, "n_registers")]
-    maker: Annotated[np.ndarray, Table(SHORT, "n_registers")]  # by warp: the causes of the entries of `board`
-    second_maker: Annotated[np.ndarray, Table(SHORT, "n_registers")]  # by warp: those of `second`
-    cause: Annotated[np.ndarray, Table(SHORT, "n_classes")]  # by warp: the causes of `until`
+    board: Annotated[np.ndarray, Table(BOARD, "n_registers")]  # by warp
+    second: Annotated[np.ndarray, Table(BOARD, "n_registers")]  # by warp: the earlier entry of joined registers
     part: Annotated[np.ndarray, Table(PARTITION)]
     lane: Annotated[np.ndarray, Table(LANE, "warps_per_partition")]  # by partition
+    wake: Annotated[np.ndarray, Table(WORD, "warps_per_partition")]  # by partition: when each lane is examined again
     port: Annotated[np.ndarray, Table(PORT, "n_ports")]  # by partition
-    # by partition: when the last memory instructions leave the queue
-    queue: Annotated[np.ndarray, Table(WORD, "queue_depth")]
-    queued: Annotated[np.ndarray, Table(WORD, "queue_depth")]  # by partition: these instructions, as causes
+    queue: Annotated[np.ndarray, Table(QUEUE_PLACE, "queue_depth")]  # by partition: the last memory instructions
     # by partition: when the last accesses to global memory are served
     l1_queue: Annotated[np.ndarray, Table(WORD, "l1_queue_depth")]
     # by partition: when the last other memory instructions are
@@ -98,6 +94,7 @@ class Core(NamedTuple):
     # by partition: when the last instructions for a shared fp64 unit are served
     fp64_queue: Annotated[np.ndarray, Table(WORD, "fp64_queue_depth")]
     sm: Annotated[np.ndarray, Table(SM)]
+    running: Annotated[np.ndarray, Table(WORD)]  # the SMs that have something to do in this quantum
     block: Annotated[np.ndarray, Table(BLOCK)]
     arrived: Annotated[np.ndarray, Table(SHORT, "n_barriers")]  # by block slot: warps that have arrived
     begun: Annotated[np.ndarray, Table(WORD, "n_barriers")]  # by block slot: when the first warp arrived

@@ -38,7 +38,18 @@ from gpuprof.timing.state.static_program import (
     SLEEP,
     SLOW_PATH,
 )
-from gpuprof.timing.state.table_rows import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.state.table_rows import (
+    cause_at,
+    grid_at,
+    inst_at,
+    lane_at,
+    lowest_bit,
+    part_at,
+    port_at,
+    until_at,
+    wake_at,
+    warp_at,
+)
 from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
 from gpuprof.timing.units.cause_ledger import itself
@@ -70,15 +81,33 @@ RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "u
 def wake(machine, partition, cycle):
     """Wakes the warps of `partition` whose wake-up time is at most `cycle`."""
     part = part_at(machine, partition)
-    slots = machine.warps_per_partition
-    for k in range(slots):
-        if lane_at(machine, partition, k).wake <= cycle:
-            lane_at(machine, partition, k).wake = NEVER
-            wake_warp(machine, partition * slots + k, cycle)
+    due = due_lanes(machine, partition, cycle)
+    while due:
+        lane = lowest_bit(due)
+        due &= due - 1
+        wake_at(machine, partition, lane).value = NEVER
+        wake_warp(machine, partition * machine.warps_per_partition + lane, cycle)
+        if part.next_wake <= cycle:
+            # It has let others go at once. Those after it follow in this pass, those before it in the next.
+            late = due_lanes(machine, partition, cycle)
+            due = late & -2 << lane
+            if late != due:
+                part.next_wake = cycle
+
+
+@inline_njit
+def due_lanes(machine, partition, cycle):
+    """A bit for each lane of `partition` whose wake-up time is at most `cycle`; notes the soonest of the others."""
+    due = 0
     soonest = NEVER
-    for k in range(slots):
-        soonest = min(soonest, lane_at(machine, partition, k).wake)
-    part.next_wake = soonest
+    for lane in range(machine.warps_per_partition):
+        time = wake_at(machine, partition, lane).value
+        if time <= cycle:
+            due |= 1 << lane
+        else:
+            soonest = min(soonest, time)
+    part_at(machine, partition).next_wake = soonest
+    return due
 
 
 @call_njit
@@ -112,29 +141,33 @@ def pick(machine, partition, cycle, only_current):
     if (
         current >= 0
         and (only_current or not in_order(machine, lane_at(machine, partition, current).port))
-        and can_issue(machine, partition, current, cycle)
+        and part_at(machine, partition).ready_lanes >> current & 1
+        and may_issue(machine, partition, lane_at(machine, partition, current), cycle)
     ):
         return current
     best = first = -1
     if not only_current:
         latest = -1
         youngest = oldest_wait = NEVER
-        for k in range(machine.warps_per_partition):
-            if can_issue(machine, partition, k, cycle):
-                ready = warp_at(machine, partition * machine.warps_per_partition + k).ready
-                age = lane_at(machine, partition, k).age
-                if not in_order(machine, lane_at(machine, partition, k).port):
-                    if best < 0 or ready > latest or (ready == latest and age > youngest):
-                        best = k
-                        latest = ready
-                        youngest = age
-                elif (
-                    first < 0
-                    or ready < oldest_wait
-                    or (ready == oldest_wait and age > lane_at(machine, partition, first).age)
-                ):
-                    first = k
-                    oldest_wait = ready
+        lanes = part_at(machine, partition).ready_lanes
+        while lanes:
+            k = lowest_bit(lanes)
+            lanes &= lanes - 1
+            lane = lane_at(machine, partition, k)
+            if not may_issue(machine, partition, lane, cycle):
+                continue
+            if not in_order(machine, lane.port):
+                if best < 0 or lane.ready > latest or (lane.ready == latest and lane.age > youngest):
+                    best = k
+                    latest = lane.ready
+                    youngest = lane.age
+            elif (
+                first < 0
+                or lane.ready < oldest_wait
+                or (lane.ready == oldest_wait and lane.age > lane_at(machine, partition, first).age)
+            ):
+                first = k
+                oldest_wait = lane.ready
         if first >= 0 and (best < 0 or lane_at(machine, partition, first).age > youngest):
             best = first
     return best
@@ -147,20 +180,16 @@ def in_order(machine, port):
 
 
 @inline_njit
-def can_issue(machine, partition, slot, cycle):
-    lane = lane_at(machine, partition, slot)
-    return (
-        lane.ready != 0
-        and port_at(machine, partition, lane.port).free <= cycle
-        and warp_at(machine, partition * machine.warps_per_partition + slot).ready <= cycle
-    )
+def may_issue(machine, partition, lane, cycle):
+    """Whether a lane whose warp waits for its turn has it in `cycle`, as far as the port is concerned."""
+    return lane.ready <= cycle and port_at(machine, partition, lane.port).free <= cycle
 
 
 @inline_njit
 def schedule(machine, partition, cycle):
     """A cycle of `partition`: issues, and works out when there is something to do next."""
     part = part_at(machine, partition)
-    if part.n_ready:
+    if part.ready_lanes:
         for unit in range(machine.dispatch_units):
             k = pick(machine, partition, cycle, unit > 0) if part.register_free <= cycle else -1
             if k < 0:
@@ -169,12 +198,12 @@ def schedule(machine, partition, cycle):
             part.current = k
             issue(machine, partition, k, follows, cycle)
     soonest = part.next_wake
-    if part.n_ready:
-        for k in range(machine.warps_per_partition):
-            lane = lane_at(machine, partition, k)
-            if lane.ready:
-                free = max(part.register_free, port_at(machine, partition, lane.port).free)
-                soonest = min(soonest, max(cycle + 1, free))
+    lanes = part.ready_lanes
+    while lanes and soonest > cycle + 1:
+        lane = lane_at(machine, partition, lowest_bit(lanes))
+        lanes &= lanes - 1
+        free = max(part.register_free, port_at(machine, partition, lane.port).free)
+        soonest = min(soonest, max(cycle + 1, free))
     part.next_event = soonest
 
 
@@ -192,9 +221,8 @@ def issue(machine, partition, slot, follows, cycle):
         w.issued_mask = w.mask
     charge_issue(machine, wi, cycle)
     port_at(machine, partition, lane.port).issued = cycle
-    lane.ready = 0
     part = part_at(machine, partition)
-    part.n_ready -= 1
+    part.ready_lanes &= ~(1 << slot)
     part.issued = cycle
     part.occupant = itself(machine, wi, ISSUED)
     machine.grid = w.grid

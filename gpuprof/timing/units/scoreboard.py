@@ -46,6 +46,7 @@ from gpuprof.timing.state.table_rows import (
     sm_at,
     step_of,
     until_at,
+    wake_at,
     warp_at,
 )
 from gpuprof.timing.units.async_copies import group_waits
@@ -214,7 +215,7 @@ def slot_port(inst, slots_left):
 def sleep(machine, warp, cycle):
     """`warp` is examined again at `cycle`."""
     w = warp_at(machine, warp)
-    lane_at(machine, w.partition, w.lane).wake = cycle
+    wake_at(machine, w.partition, w.lane).value = cycle
     part = part_at(machine, w.partition)
     part.next_wake = min(part.next_wake, cycle)
     part.next_event = min(part.next_event, cycle)
@@ -236,13 +237,13 @@ def become_ready(machine, warp, cycle):
     inst = inst_at(machine, w.pc)
     lane = lane_at(machine, w.partition, w.lane)
     lane.port = slot_port(inst, w.slots_left)
-    lane.ready = 1
-    lane.wake = NEVER
-    part_at(machine, w.partition).n_ready += 1
+    lane.ready = cycle
+    wake_at(machine, w.partition, w.lane).value = NEVER
+    part = part_at(machine, w.partition)
+    part.ready_lanes |= 1 << np.int64(w.lane)
     w.state = READY
     w.ready = cycle
     # The ledger charges as throttle only what the port is busy from here on, and so with the register file.
-    part = part_at(machine, w.partition)
     w.busy_mark = busy_cycles(part, port_at(machine, w.partition, lane.port), max(cycle, w.last + 1))
     w.held_mark = held_cycles(part, max(cycle, w.last + 1))
 
