@@ -164,9 +164,14 @@ def _rename(module, entry: str) -> None:
 
 
 def _names_outside(module) -> list[str]:
-    """Names that a module uses and does not define, without those that LLVM knows itself."""
+    """Names that a module uses and does not define, without those that LLVM knows itself. Raises NotImplementedError
+    for those of Numba's library.
+    """
     values = [*module.functions, *module.global_variables]
-    return sorted(value.name for value in values if value.is_declaration and not value.name.startswith("llvm."))
+    names = sorted(value.name for value in values if value.is_declaration and not value.name.startswith("llvm."))
+    if of_numba := [name for name in names if name.startswith(("NRT_", "numba_"))]:
+        raise NotImplementedError(f"compiled code needs {', '.join(of_numba)} of Numba's library")
+    return names
 
 
 class ObjectFile(NamedTuple):
@@ -262,6 +267,21 @@ fill:
   br label %end
 end:
   ret ptr %record
+}
+
+define ptr @NRT_MemInfo_alloc(i64 %size) {
+  %record = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 16)
+  ret ptr %record
+}
+
+define ptr @NRT_Allocate(i64 %size) {
+  %data = call ptr @malloc(i64 %size)
+  ret ptr %data
+}
+
+define void @NRT_Free(ptr %data) {
+  call void @free(ptr %data)
+  ret void
 }
 
 define ptr @NRT_MemInfo_alloc_safe_aligned(i64 %size, i32 %align) {

@@ -2,6 +2,7 @@
 compile does without it.
 """
 
+import builtins
 import ctypes
 import functools
 import platform
@@ -70,6 +71,9 @@ def _define(name: str) -> bool:
         known = _object_named(name)
         _kept.append(known)
         llvm.add_symbol(name, id(known))
+        return True
+    if name.startswith("PyExc_"):  # in Numba's code, the class itself
+        llvm.add_symbol(name, id(getattr(builtins, name.removeprefix("PyExc_"))))
         return True
     try:  # Python's own, and those of the C library
         place = ctypes.c_char.in_dll(ctypes.pythonapi, name)
