@@ -77,7 +77,7 @@ def _version(name: str) -> str:
 
 
 def settings() -> dict[str, str]:
-    """Those of the variables that are set."""
+    """The variables that are set."""
     return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
 
