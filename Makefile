@@ -1,4 +1,5 @@
-# `make demo` and `make test` set up everything they need in .venv. Compiled kernels are kept in ~/.cache/gpuprof ($GPUPROF_CACHE).
+# `make demo` and `make test` set up everything they need in .venv, and compile gpuprof's own code into gpuprof/jit/shipped. Compiled kernels
+# are kept in ~/.cache/gpuprof ($GPUPROF_CACHE).
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
@@ -10,7 +11,7 @@ LIBRARY := $(wildcard gpuprof/cuda/runtime/*.cpp gpuprof/cuda/runtime/*.h)
 MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
 APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
-.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint format prettier wheel bench fuzz clean
+.PHONY: help demo compiled interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint format prettier wheel bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -22,13 +23,16 @@ $(READY): pyproject.toml
 	$(PIP) --editable '.[test]'
 	@touch $@
 
-demo: $(READY) ## collect, correlate and report on samples/transpose.cu
+demo: compiled ## collect, correlate and report on samples/transpose.cu
 	@mkdir -p build
 	$(BIN)/gpuprof collect samples/transpose.cu -o build/transpose.gprec
 	$(BIN)/gpuprof correlate build/transpose.gprec -o build/transpose.gpudb
 	$(BIN)/gpuprof report build/transpose.gpudb --page source --kernel naive
 	@echo
 	@echo "Next: .venv/bin/gpuprof report build/transpose.gpudb --page source --kernel padded"
+
+compiled: $(READY) # machine code, once; what is there and fits stays
+	@$(BIN)/python -m gpuprof.jit.build
 
 interop: $(READY) ## install Triton and numba-cuda, in the versions that the tests were written with
 	$(PIP) --editable '.[interop]' 'triton==3.9.*' 'numba-cuda==0.30.*'
@@ -62,8 +66,7 @@ draw-test: mesa ## compare draws with Mesa's
 some-tests: $(READY)
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -rs $(TESTS)
 
-test: $(READY) ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
-	$(BIN)/python -m tests.warm
+test: compiled ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
 test-all: test ## run the tests that take long, too
@@ -92,7 +95,7 @@ $(PRETTIER):
 wheel: $(READY) ## build the wheel and the sdist, into dist/
 	$(BIN)/python -m build --outdir dist .
 
-bench: $(READY) ## measure speed; writes build/bench.json
+bench: compiled ## measure speed; writes build/bench.json
 	$(BIN)/python -m tests.bench
 
 fuzz: $(READY) ## longer fuzzing than the tests do
@@ -100,5 +103,5 @@ fuzz: $(READY) ## longer fuzzing than the tests do
 	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -m hypothesis
 
 clean: ## remove what was built
-	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .hypothesis gpuprof/jit/shipped
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,35 +1,33 @@
-"""Functions that Numba compiles once and caches on disk for later runs.
+"""Functions whose machine code is stored in files (`store`): a call takes the code from there, or has Numba compile it
+and stores that.
 
-They are cached in $NUMBA_CACHE_DIR, else in the folder of their source, else in a folder of this user's
-(`base.folders`); where there is none, for this process only. What does not fit a full disk is not cached either;
-`complaint` says so, once. A cached function is used while the text of all files that decide it (`sources`) is the same.
-Of several processes that miss the same function, one compiles it, and the others wait for that. Plain Numba (`PLAIN`)
-caches nothing.
+Of several processes that miss the same function, one compiles it, and the others wait for that. What does not fit a
+full disk is not stored; `complaint` says so, once. Plain Numba (`PLAIN`) stores nothing.
 """
 
 import functools
+import inspect
 import time
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import RLock
 
-import numba
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    InTreeCacheLocator,
-    NullCache,
-    UserProvidedCacheLocator,
-)
-from numba.np.ufunc.dufunc import DUFunc
+import numpy as np
 
-from gpuprof.base.folders import REMEDY, CacheFolder, cache_folder
+from gpuprof.base.folders import REMEDY, CacheFolder
 from gpuprof.base.lock import Lock
-from gpuprof.jit import PLAIN
-from gpuprof.jit.sources import digest_of
+from gpuprof.errors import GpuprofError
+from gpuprof.jit import DISABLED, PLAIN, loading, store
+from gpuprof.jit.arguments import Kind, kinds_from, kinds_of, plain, text_of
+from gpuprof.jit.compile_stage import compiling
+from gpuprof.jit.internal import internal_njit
+from gpuprof.jit.processor import processor
+from gpuprof.jit.sources import PACKAGE
 
 LOOK_SECONDS = 0.05  # between two looks at a lock that another process holds
 PATIENCE_SECONDS = 120  # after these, the other process counts as stuck
 _complaints: list[str] = []
+_compiling = RLock()
 
 
 def _complain(text: str) -> None:
@@ -42,142 +40,216 @@ def complaint() -> str:
     return _complaints.pop() if _complaints else ""
 
 
-@functools.cache
-def _own_folder() -> CacheFolder | None:
-    """The folder of cached machine code when the user names none and the source's folder cannot be written."""
-    try:
-        return cache_folder("compiled", is_executed=True)
-    except OSError as error:
-        _complain(f"compiled code cannot be cached, so every run compiles ({error}); {REMEDY}")
-        return None
+class Stored:
+    """A function whose machine code is stored. options: of numba.njit, and `is_scalar`."""
 
+    def __init__(self, function: Callable, options: dict):
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._is_scalar = options.pop("is_scalar", False)
+        self._options = {"nogil": True} | options
 
-class _Stamped:
-    """A cache location of Numba's, whose entries are valid for the text of all files that decide them."""
+    @functools.cached_property
+    def _file(self) -> Path:
+        return Path(inspect.getfile(self.py_func))
 
-    def get_source_stamp(self):
-        return digest_of(Path(self._py_file))
+    @property
+    def name(self) -> str:
+        function = self.py_func
+        return f"{function.__module__}.{function.__qualname__}".removeprefix(f"{PACKAGE.name}.").replace(
+            "<locals>.", ""
+        )
 
+    @functools.cached_property
+    def _part(self):
+        """Within other compiled functions it is a part of them."""
+        return internal_njit(self.py_func, **self._options)
 
-class _Named(_Stamped, UserProvidedCacheLocator):
-    pass
+    @property
+    def _numba_type_(self):
+        return self._part._numba_type_
 
+    def _function(self, kinds: Sequence[Kind]) -> store.Function:
+        return store.Function(self.name, self._file, text_of(kinds))
 
-class _BesideSource(_Stamped, InTreeCacheLocator):
-    pass
+    def found(self, kinds: Sequence[Kind]) -> store.Found:
+        """The code that is stored for arguments of these kinds."""
+        return store.find(self._function(kinds))
 
+    def object_files(self, kinds: Sequence[Kind], processors: Sequence[str]) -> dict[str, bytes]:
+        """The contents of a file for each processor. Has Numba compile."""
+        from gpuprof.jit import compiler, entry
 
-class _Own(_Stamped, InTreeCacheLocator):
-    def __init__(self, function, file):
-        super().__init__(function, file)
-        self._cache_path = str(_own_folder().path / self.get_suitable_cache_subpath(file))
+        function = self._function(kinds)
+        add = entry.add_loop if isinstance(self, Ufunc) else entry.add_call
+        made = compiler.object_files(
+            self.py_func,
+            self._options,
+            compiler.Entry(function.entry, add, tuple(kinds), self._is_scalar),
+            processors,
+        )
+        return {cpu: store.contents(function, cpu, *each) for cpu, each in made.items()}
 
-    @classmethod
-    def from_function(cls, function, file):
-        return super().from_function(function, file) if _own_folder() else None
+    def address(self, kinds: Sequence[Kind]) -> int:
+        """The address of its entry, in memory."""
+        function = self._function(kinds)
+        found = self.found(kinds)
+        if not found.code:
+            with _compiling:
+                found = self._once(function, kinds)
+        return loading.address_of(found.code, function.entry, found.names)
 
-
-class _Impl(CompileResultCacheImpl):
-    _locator_classes = (_Named, _BesideSource, _Own)
-
-
-class _Cache(FunctionCache):
-    """Numba's, with other places, and one process at a time. A disk that is full does not end the run: what has been
-    compiled works all the same.
-    """
-
-    _impl_class = _Impl
-
-    def __init__(self, function):
-        super().__init__(function)
-        self._lock = Lock(Path(self.cache_path, f"{self._impl.filename_base}.lock"))
-
-    def load_overload(self, sig, target_context):
-        """The cached function; else None, and then this process compiles: others wait until it has saved, or ended."""
-        cached = super().load_overload(sig, target_context)
+    def _once(self, function: store.Function, kinds: Sequence[Kind]) -> store.Found:
+        """The code, compiled here or meanwhile by another process: others wait until this one has saved it or ended."""
+        folder = store.folder_for(function.file)
+        lock = Lock(folder / f"{function.file_name(processor())}.lock") if folder else None
         end = time.monotonic() + PATIENCE_SECONDS
-        while cached is None and not self._lock.take() and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)  # and not in the lock: a thread that waits there cannot be stopped
-        if cached is None and (cached := super().load_overload(sig, target_context)) is not None:
-            self._lock.give_up()
-        return cached
-
-    def save_overload(self, sig, data):
+        if lock:
+            while not lock.take() and time.monotonic() < end:
+                time.sleep(LOOK_SECONDS)  # and not in the lock: a thread that waits there cannot be stopped
         try:
-            self._remove_what_was_left()
-            super().save_overload(sig, data)
-        except OSError as error:
-            _complain(
-                f"{self.cache_path}: compiled code cannot be cached there ({error.strerror or error}), so every run "
-                "compiles; make room, or set NUMBA_CACHE_DIR to another folder"
-            )
+            found = self.found(kinds)
+            return found if found.code else self._compiled(function, kinds, folder)
         finally:
-            self._lock.give_up()
+            if lock:
+                lock.give_up()
 
-    def _remove_what_was_left(self) -> None:
-        """Removes temporary files of this function that a killed process has left: only the process with the lock
-        writes.
-        """
-        for path in Path(self.cache_path).glob(f"{self._impl.filename_base}.*.tmp.*"):
-            with suppress(FileNotFoundError):
-                path.unlink()
+    def _compiled(self, function: store.Function, kinds: Sequence[Kind], folder: Path | None) -> store.Found:
+        cpu = processor()
+        with compiling(self.py_func):
+            data = self.object_files(kinds, [cpu])[cpu]
+        if folder is None:
+            _complain(str(store.own_folder()))
+        else:
+            self._save(function, folder, cpu, data)
+        return store.taken_apart(data)
+
+    def _save(self, function: store.Function, folder: Path, cpu: str, data: bytes) -> None:
+        try:
+            store.save(folder, function, cpu, data)
+        except (OSError, GpuprofError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            _complain(
+                f"{folder}: compiled code cannot be cached there ({reason or error}), so every run compiles; make "
+                "room, or set NUMBA_CACHE_DIR to another folder"
+            )
 
 
-def _cache_of(function):
-    try:
-        return _Cache(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return NullCache()
+class Compiled(Stored):
+    """A function that Python calls, with one builtin function for each kind of arguments that it was called with."""
+
+    def __init__(self, function: Callable, options: dict):
+        super().__init__(function, options)
+        self._calls: dict[str, Callable] = {}
+        self._entries: tuple[Callable, ...] = ()
+
+    def __call__(self, *args):
+        for entry in self._entries:
+            result = entry(*args)
+            if result is not NotImplemented:
+                return result
+        return self._other(args)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of arguments that it has code for in this process."""
+        return list(self._calls)
+
+    def _other(self, args: tuple):
+        """A call with arguments that no entry takes as they are."""
+        args = tuple(map(plain, args))
+        kinds = kinds_of(args)
+        text = text_of(kinds)
+        if text not in self._calls:
+            self.bind(kinds)
+        return self._calls[text](*args)
+
+    def bind(self, kinds: Sequence[Kind]) -> None:
+        """Makes an entry for arguments of these kinds."""
+        with _compiling:
+            text = text_of(kinds)
+            if text in self._calls:
+                return
+            self._calls[text] = loading.function_at(self.address(kinds), self.name)
+            self._entries = tuple(self._calls.values())
 
 
 def cached_njit(function=None, **options):
     """Decorates a function, with options of numba.njit or without."""
     if function is None:
         return functools.partial(cached_njit, **options)
-    dispatcher = numba.njit(**{"nogil": True} | options)(function)
-    if not (numba.config.DISABLE_JIT or PLAIN):
-        dispatcher._cache = _cache_of(function)
-    return dispatcher
+    if DISABLED:
+        return function
+    if PLAIN or not loading.can_load():
+        import numba
+
+        options.pop("is_scalar", None)
+        return numba.njit(**{"nogil": True} | options)(function)
+    return Compiled(function, dict(options))
 
 
-def is_ready(dispatcher, signature: tuple) -> bool:
-    """True when a call with arguments of these types starts at once, or compiles code that is not cached anyway."""
-    if numba.config.DISABLE_JIT or PLAIN or dispatcher.signatures or isinstance(dispatcher._cache, NullCache):
+def is_ready(function, kinds: str) -> bool:
+    """True when a call with arguments of these kinds starts at once, or compiles code that is not stored anyway."""
+    if not isinstance(function, Compiled) or kinds in function.kinds:
         return True
-    cache = dispatcher._cache
-    return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
+    return bool(function.found(kinds_from(kinds)).code) or store.folder_for(function._file) is None
 
 
-def cache_folder_of(dispatcher) -> Path:
-    """The folder in which a function that is not `is_ready` will be cached."""
-    return Path(dispatcher._cache.cache_path)
+def why_not_shipped(function: Compiled, kinds: str) -> str:
+    """Why the code that came with gpuprof is not used; "" where none came."""
+    return function.found(kinds_from(kinds)).why_not
 
 
-def why_not_lasting(dispatcher) -> str:
-    """The text after "once" for the user, when a function is cached in a folder that does not last."""
-    folder = _own_folder() if isinstance(dispatcher._cache._impl.locator, _Own) else None
-    if not folder or folder.lasts:
+def cache_folder_of(function: Compiled) -> Path:
+    """The folder in which a function that is not `is_ready` will be stored."""
+    return store.folder_for(function._file)
+
+
+def why_not_lasting(function: Compiled) -> str:
+    """The text after "once" for the user, when a function is stored in a folder that does not last."""
+    folder = store.own_folder() if store.is_in_own_folder(function._file) else None
+    if not isinstance(folder, CacheFolder) or folder.lasts:
         return ""
     return f" until {folder.path} is cleared ({'; '.join(folder.refusals)}: {REMEDY})"
 
 
-class Ufunc:
-    """A ufunc of an element's function, made when first called: Numba keeps the element's code, but compiles the loop
-    around it each time.
-    """
+class Ufunc(Stored):
+    """A ufunc of an element's function, made when first called. signature: "float64(float32)"."""
 
-    def __init__(self, signature: str, element):
-        self._signature, self._element, self._ufunc = signature, element, None
+    def __init__(self, signature: str, element: Callable):
+        super().__init__(element, {})
+        result, _, operands = signature.rstrip(")").partition("(")
+        self._signature = signature
+        self._dtypes = [np.dtype(each.strip()) for each in (*operands.split(","), result)]
+        self._ufunc: Callable | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the ufunc: its element may be there under a name of its own."""
+        module, _, function = super().name.rpartition(".")
+        return f"{module}.{function.removeprefix('_')}"
+
+    @property
+    def operand_kinds(self) -> tuple[Kind, ...]:
+        return kinds_from(",".join(f"{dtype.kind}{dtype.itemsize}" for dtype in self._dtypes[:-1]))
 
     def __call__(self, *rows, **options):
         if self._ufunc is None:
-            ufunc = DUFunc(self._element)
-            if not PLAIN:
-                ufunc._dispatcher.cache = _cache_of(self._element)
+            with _compiling:
+                self._ufunc = self._made()
+        return self._ufunc(*rows, **options)
+
+    def _made(self) -> Callable:
+        if DISABLED:
+            return np.vectorize(self.py_func, otypes=[self._dtypes[-1]])
+        if PLAIN or not loading.can_load():
+            from numba.np.ufunc.dufunc import DUFunc
+
+            ufunc = DUFunc(self.py_func)
             ufunc.add(self._signature)
             ufunc.disable_compile()
-            self._ufunc = ufunc
-        return self._ufunc(*rows, **options)
+            return ufunc
+        return loading.ufunc_at(self.address(self.operand_kinds), self.name, self._dtypes)
 
 
 def cached_ufunc(signature: str):

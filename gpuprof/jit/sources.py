@@ -7,6 +7,7 @@ one run to the next.
 
 import functools
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -29,15 +30,25 @@ def sources_of(file: Path) -> list[Path]:
     return sorted(sources)
 
 
+def digests_of(file: Path) -> dict[str, str]:
+    """SHA-256 of each of `sources_of`, by its path from the package."""
+    return {Path(os.path.relpath(source, PACKAGE)).as_posix(): _digest(source) for source in sources_of(file)}
+
+
+def is_unchanged(digests: dict[str, str]) -> bool:
+    """True while the files of `digests_of` are what they were. What they import follows from their text, so no other
+    file can have joined them.
+    """
+    return all(_digest(PACKAGE / name) == digest for name, digest in digests.items())
+
+
 @functools.cache
-def digest_of(file: Path) -> str:
-    """A digest of the names and contents of `sources_of`."""
-    total = hashlib.sha256()
-    for source in sources_of(file):
-        content = _content(source)
-        total.update(f"{source.name} {len(content)}\n".encode())
-        total.update(content)
-    return total.hexdigest()
+def _digest(file: Path) -> str:
+    """ "" for a file that is gone."""
+    try:
+        return hashlib.sha256(_content(file)).hexdigest()
+    except FileNotFoundError:
+        return ""
 
 
 @functools.cache

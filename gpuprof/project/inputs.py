@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).parents[1]
 OF_PACKAGE = (".py", ".toml", ".csv", ".json", ".h", ".hpp", ".cuh", ".cpp")
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")  # Python's version says what is in it
 NOT_CONTENT = ("/proc/", "/sys/", "/dev/")  # the kernel makes them when they are read
-COMPILED_BY_NUMBA = (".nbi", ".nbc")  # its cache checks itself
+CHECKED = (".nbi", ".nbc", ".code")  # machine code of Numba's and ours: what reads it checks it
 
 
 class Inputs(NamedTuple):
@@ -113,7 +113,7 @@ def changed_since(inputs: Inputs, folder: Path, start_ns: int) -> str:
 
 def _source_of(path: str) -> str:
     """The source of a module that Python has compiled before; "" for a file of a cache that checks itself."""
-    if path.endswith(COMPILED_BY_NUMBA):
+    if path.endswith(CHECKED):
         return ""
     if path.endswith(".pyc"):
         try:

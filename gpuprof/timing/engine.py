@@ -4,14 +4,10 @@ Time goes in quanta. In a quantum each SM that has something to do runs by itsel
 requests that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 """
 
-import numpy as np
-from numba import int64, typeof
-
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
 from gpuprof.timing.state.layout import NEVER, QUANTUM
-from gpuprof.timing.state.machine_tables import MACHINE
-from gpuprof.timing.state.table_rows import part_at, row_of, running_at, sm_at
+from gpuprof.timing.state.table_rows import machine_of, part_at, running_at, sm_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
@@ -121,10 +117,17 @@ def run_quantum(machine, now):
         write_blocks(machine)
 
 
-@cached_njit(**OPTIONS, **SCALAR)
 def run(machine, n_quanta):
-    """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
-    m = row_of(machine[0])
+    """Simulates until something is needed from outside; returns what, DONE at the end of the launch. machine: a row of
+    MACHINE in an array of one.
+    """
+    return run_at(machine.ctypes.data, n_quanta)
+
+
+@cached_njit(**OPTIONS, **SCALAR)
+def run_at(address, n_quanta):
+    """`run`, of the machine's record at an address."""
+    m = machine_of(address)
     for _ in range(n_quanta):
         if start_blocks(m) == 0:
             return NEED_BLOCKS
@@ -147,4 +150,4 @@ def run(machine, n_quanta):
     return BUDGET_SPENT
 
 
-SIGNATURE = (typeof(np.zeros(1, MACHINE)), int64)  # what it is called with
+KINDS = "i8,i8"  # of arguments that `run_at` is called with

@@ -15,8 +15,9 @@ from pathlib import Path
 from gpuprof.base.lock import Lock
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
-from gpuprof.jit.cached import cache_folder_of, is_ready, why_not_lasting
-from gpuprof.timing.engine import SIGNATURE, run
+from gpuprof.jit.arguments import kinds_from
+from gpuprof.jit.cached import cache_folder_of, is_ready, why_not_lasting, why_not_shipped
+from gpuprof.timing.engine import KINDS, run_at
 
 TICK_SECONDS = 0.25
 CODE = "from gpuprof.timing.first_run import compile_now; compile_now()"
@@ -25,7 +26,7 @@ WHAT = "compiling the emulator and the timing model"
 
 def is_compiled() -> bool:
     """True when the next launch starts at once, and not after some seconds of compiling."""
-    return is_ready(run, SIGNATURE)
+    return is_ready(run_at, KINDS)
 
 
 def compile_now() -> None:
@@ -33,14 +34,14 @@ def compile_now() -> None:
     collected.
     """
     gc.disable()
-    run.compile(SIGNATURE)
+    run_at.bind(kinds_from(KINDS))
 
 
 class Compilation:
     """The timing model being compiled: by a process of ours, or for another gpuprof that began before."""
 
     def __init__(self):
-        self._lock = Lock(cache_folder_of(run) / "timing model.lock")
+        self._lock = Lock(cache_folder_of(run_at) / "timing model.lock")
         self._process: subprocess.Popen | None = None
         if self._lock.take():
             self._start()
@@ -50,7 +51,9 @@ class Compilation:
         """The message to the user at the start of the compilation."""
         if self._process is None:
             return f"first run on this machine: another gpuprof is {WHAT}; waiting for it"
-        return f"first run on this machine: {WHAT}, once{why_not_lasting(run)}"
+        reason = why_not_shipped(run_at, KINDS)
+        why = f" (the compiled code that came with gpuprof does not fit: {reason})" if reason else ""
+        return f"first run on this machine: {WHAT}, once{why_not_lasting(run_at)}{why}"
 
     def wait(self) -> None:
         """Until it is done. If that process fails, the first launch compiles."""

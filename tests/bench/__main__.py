@@ -42,7 +42,9 @@ def _median(measure, repeats: int = REPEATS) -> float:
 
 
 def cli_figures(folder: Path):
-    """`first` has empty caches: the kernel and the timing engine are both compiled."""
+    """`first` has empty caches: the kernel is compiled, and of gpuprof's own code what was not shipped. `build` is the
+    part of a wheel that its platform needs, for one processor.
+    """
     saxpy = str(ROOT / "samples" / "saxpy.cu")
     _run("collect", saxpy, cwd=folder)
     with tempfile.TemporaryDirectory() as empty:
@@ -52,6 +54,13 @@ def cli_figures(folder: Path):
             "s",
             "gpuprof collect samples/saxpy.cu, empty caches",
         )
+    with tempfile.TemporaryDirectory() as empty:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "gpuprof.jit.build", empty], check=True, capture_output=True)
+        seconds = time.perf_counter() - start
+        nbytes = sum(path.stat().st_size for path in Path(empty).iterdir())
+    yield "cli.build", seconds, "s", "python -m gpuprof.jit.build: what a checkout compiles once"
+    yield "cli.build.size", nbytes / (1 << 20), "MiB", "the files that it writes"
     yield "cli.warm", _median(lambda: _run("collect", saxpy, cwd=folder)), "s", "gpuprof collect samples/saxpy.cu"
     yield "cli.help", _median(lambda: _run("--help", cwd=folder)), "s", "gpuprof --help"
 

@@ -107,14 +107,14 @@ def imports_of_insides(modules: Modules, insides: tuple[str, ...], allowed: Iter
 
 def taken_second_hand(modules: Modules, faces: Iterable[str]) -> list[str]:
     """Names imported from a module that has them from elsewhere, and names of other rooms in an `__all__`. A face, the
-    `__init__` of a room, may show what the room has.
+    `__init__` of a room, may show what the room has; a module with a `__getattr__` defines what it is asked for.
     """
     wrong = []
     defined = {name: _defined(module) for name, module in modules.items()}
     for name, module in modules.items():
         for taken in taken_names(module, modules):
             source = modules.get(taken.source)
-            if not (source and taken.member) or taken.member in defined[taken.source]:
+            if not (source and taken.member) or {taken.member, "__getattr__"} & defined[taken.source]:
                 continue
             if source.room not in faces or taken.member not in _shown(source):
                 wrong.append(f"{name} takes {taken.member} from {taken.source}, which does not define it")

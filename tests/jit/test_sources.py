@@ -1,4 +1,4 @@
-"""What decides a kept function: the files that its own file reaches, and an edit in any of them."""
+"""Files that decide a compiled function: those that its own file reaches. An edit in any of them counts."""
 
 import importlib.util
 import os
@@ -18,7 +18,7 @@ from tests.support.matrices import long_but_every
 KEEPING = sorted(
     path.relative_to(PACKAGE).as_posix()
     for path in PACKAGE.rglob("*.py")
-    if re.search(r"^@kept", path.read_text(), re.MULTILINE)
+    if re.search(r"^@cached", path.read_text(), re.MULTILINE)
 )
 
 
@@ -52,7 +52,7 @@ def test_the_timing_model_is_made_of_the_numbers_of_other_rooms():
 @pytest.fixture
 def scratch(tmp_path):
     """A copy of the package, with nothing compiled."""
-    shutil.copytree(PACKAGE, tmp_path / "gpuprof", ignore=shutil.ignore_patterns("__pycache__", "include"))
+    shutil.copytree(PACKAGE, tmp_path / "gpuprof", ignore=shutil.ignore_patterns("__pycache__", "include", "shipped"))
     return tmp_path / "gpuprof"
 
 
@@ -66,16 +66,16 @@ def sources_in(package: Path):
 
 @pytest.mark.parametrize("file", long_but_every(4, KEEPING))
 def test_an_edit_of_any_of_them_counts_and_a_new_time_does_not(scratch, file):
-    before = sources_in(scratch).digest_of(scratch / file)
+    before = sources_in(scratch).digests_of(scratch / file)
     for path in scratch.rglob("*.py"):
         os.utime(path, (0, 0))
-    assert sources_in(scratch).digest_of(scratch / file) == before
+    assert sources_in(scratch).digests_of(scratch / file) == before
     for path in sources_in(scratch).sources_of(scratch / file):
         text = path.read_text()
         path.write_text(text + "\nEDITED = 1\n")
-        assert sources_in(scratch).digest_of(scratch / file) != before, path
+        assert sources_in(scratch).digests_of(scratch / file) != before, path
         path.write_text(text)
-    assert sources_in(scratch).digest_of(scratch / file) == before
+    assert sources_in(scratch).digests_of(scratch / file) == before
 
 
 class Edit(NamedTuple):
@@ -115,9 +115,9 @@ EDITS = [
 @pytest.mark.long
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.module)
 def test_an_edit_in_another_file_shows(scratch, edit):
-    """What was compiled before is there, and is not used. Without an edit, it is."""
+    """Code that was compiled before is there, and is not used. Without an edit, it is."""
     assert [called(scratch, edit), called(scratch, edit)] == [edit.before] * 2
-    kept = list(scratch.rglob("*.nbi"))
+    kept = list(scratch.rglob("*.code"))
     times = [path.stat().st_mtime_ns for path in kept]
     assert kept and called(scratch, edit) == edit.before
     assert [path.stat().st_mtime_ns for path in kept] == times

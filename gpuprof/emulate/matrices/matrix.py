@@ -12,14 +12,11 @@ Registers come as arrays (registers, 32 * warps). Where a fragment's elements ar
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from gpuprof.emulate.scalar.fused import _fma
 from gpuprof.isa.modifiers import ELEMENT_TYPES
 from gpuprof.jit.cached import cached_njit
-from gpuprof.jit.internal import internal_njit
+from gpuprof.jit.internal import internal_njit, intrinsic
 
 F16, BF16, TF32, E4M3, E5M2, S8, U8, S4, U4, B1 = range(10)
 assert ELEMENT_TYPES == ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
@@ -184,6 +181,9 @@ def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
     """For four rows, c += a @ b in 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses
     of float64s. The stride of rows of c and b is 64 bytes, that of rows of a `row_nbytes`; k >= 1 columns of a.
     """
+
+    from llvmlite import ir
+    from numba import types
 
     def generate(context, builder, signature, args):
         c, a, row_nbytes, b, k = args

@@ -8,16 +8,16 @@ operands. Imported when first needed.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic
 
 from gpuprof.jit.cached import cached_njit, cached_ufunc
-from gpuprof.jit.internal import internal_njit, llvm_function
+from gpuprof.jit.internal import internal_njit, intrinsic, llvm_function
 
 
 @intrinsic
 def _fma(typingctx, a, b, c):
     """llvm.fma of three floats of one type: a * b + c, rounded once."""
+
+    from llvmlite import ir
 
     def generate(context, builder, signature, args):
         kind = context.get_value_type(signature.return_type)

@@ -9,16 +9,20 @@ from gpuprof.jit.internal import internal_njit
 join = internal_njit(join_sectors)
 
 
-@cached_njit
 def starts(warp, n_warps):
     """int64 (n_warps + 1,): where each warp's rows begin when the rows are sorted by warp."""
-    # A counting sort keeps the order of equal keys: the events of a warp must stay in the order they happened.
     start = np.zeros(n_warps + 1, np.int64)
+    add_up_rows(warp, start)
+    return start
+
+
+@cached_njit
+def add_up_rows(warp, start):
+    # A counting sort keeps the order of equal keys: the events of a warp must stay in the order they happened.
     for w in warp:
         start[w + 1] += 1
-    for i in range(n_warps):
+    for i in range(len(start) - 1):
         start[i + 1] += start[i]
-    return start
 
 
 @internal_njit
@@ -27,15 +31,19 @@ def n_sectors(access):
     return join(access & np.uint64(0xFF), access >> np.uint64(56))
 
 
-@cached_njit
 def sector_starts(warp, access, n_warps):
     """int64 (n_warps + 1,): where each warp's sectors begin when the accesses are sorted by warp."""
     start = np.zeros(n_warps + 1, np.int64)
+    add_up_sectors(warp, access, start)
+    return start
+
+
+@cached_njit
+def add_up_sectors(warp, access, start):
     for i in range(len(warp)):
         start[warp[i] + 1] += n_sectors(access[i])
-    for i in range(n_warps):
+    for i in range(len(start) - 1):
         start[i + 1] += start[i]
-    return start
 
 
 @cached_njit

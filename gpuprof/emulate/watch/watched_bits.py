@@ -74,15 +74,22 @@ def mark_lanes(reads, writes, pages, address, masks, base, nbytes, mode):
     _put(reads, writes, pages, start, end, mode)
 
 
-@cached_njit
 def runs_of_page(words, pages):
     """The bounds of runs of set bits: int64, begin and end alternate, ascending. pages: int64, ascending."""
     edges = np.empty(64, np.int64)
+    while (count := find_edges(words, pages, edges)) > len(edges):
+        edges = np.empty(count, np.int64)
+    return edges[:count].copy()
+
+
+@cached_njit
+def find_edges(words, pages, edges):
+    """Fills in the bounds, as far as `edges` is long; returns their number."""
     count, is_on, expected = 0, False, np.int64(-1)
     for k in range(len(pages)):
         first = pages[k] << (PAGE_SHIFT - 6)
         if is_on and first != expected:
-            edges, count = _added(edges, count, expected << 6)
+            count = _added(edges, count, expected << 6)
             is_on = False
         for word in range(first, first + (1 << (PAGE_SHIFT - 6))):
             bits = words[word]
@@ -91,20 +98,17 @@ def runs_of_page(words, pages):
             for bit in range(64):
                 here = bits >> np.uint64(bit) & np.uint64(1) != 0
                 if here != is_on:
-                    edges, count = _added(edges, count, (word << 6) + bit)
+                    count = _added(edges, count, (word << 6) + bit)
                     is_on = here
         expected = first + (1 << (PAGE_SHIFT - 6))
     if is_on:
-        edges, count = _added(edges, count, expected << 6)
-    return edges[:count].copy()
+        count = _added(edges, count, expected << 6)
+    return count
 
 
 @internal_njit
 def _added(edges, count, value):
-    """`edges` with one more, twice as long when it is full."""
-    if count == len(edges):
-        grown = np.empty(2 * count, np.int64)
-        grown[:count] = edges
-        edges = grown
-    edges[count] = value
-    return edges, count + 1
+    """Puts in one more, if there is room; returns their number."""
+    if count < len(edges):
+        edges[count] = value
+    return count + 1

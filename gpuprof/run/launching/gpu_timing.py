@@ -7,7 +7,6 @@ import numpy as np
 from gpuprof.base.cache_control import COLD, CacheControl
 from gpuprof.chips import Chip
 from gpuprof.errors import UsageError
-from gpuprof.jit.compile_stage import show_compiling
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.launching.sampling_overhead import copy_of, simulate_twice
 from gpuprof.run.launching.stored_trace import repeated
@@ -33,7 +32,6 @@ class GpuTiming:
         self._record_nbytes, self._sample_blocks = RECORD_NBYTES[record], sample_blocks
         self._max_cycles = max_cycles or NO_LIMIT_CYCLES
         self._undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
-        show_compiling()
         self._compilation = None if is_compiled() else Compilation()
         self._notice = self._compilation.notice if self._compilation else ""
 

@@ -41,17 +41,40 @@ def is_chosen(line):
 is_one_of_few = internal_njit(is_chosen)
 
 
-@cached_njit
-def walk(first_block, warps_per_block, steps, step_start, records, sectors, code, first, does, n_exact, stride, sums):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
+def walk(first_block, warps_per_block, steps, step_start, records, sectors, *rest):
     """Adds to `sums`, int64 (instructions, SUMS). Gives the lines of global memory: their number, and rows of those
     that are looked at, int64 (n, SEEN), in the order of the trace: of the whole GPU, and of the loads of each
     `stride`-th block.
 
-    steps: uint32 (n, 2), records: uint64, sectors, step_start: as a TracePiece has them; code, first, does: as
-    `Recorded` has them.
+    steps: uint32 (n, 2), records: uint64, sectors, step_start: as a TracePiece has them; rest: code, first, does, as
+    `Recorded` has them, n_exact, stride, sums.
     """
     of_device = np.empty((len(sectors), len(SEEN)), np.int64)
     of_blocks = np.empty((len(sectors), len(SEEN)), np.int64)
+    n_lines, n_device, n_blocks = find_lines(
+        first_block, warps_per_block, steps, step_start, records, sectors, *rest, of_device, of_blocks
+    )
+    return n_lines, of_device[:n_device], of_blocks[:n_blocks]
+
+
+@cached_njit
+def find_lines(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
+    first_block,
+    warps_per_block,
+    steps,
+    step_start,
+    records,
+    sectors,
+    code,
+    first,
+    does,
+    n_exact,
+    stride,
+    sums,
+    of_device,
+    of_blocks,
+):
+    """`walk`, which puts the rows into `of_device` and `of_blocks`; returns three numbers."""
     n_lines = n_device = n_blocks = at = sector = 0
     for warp in range(len(step_start) - 1):
         block = first_block + warp // warps_per_block
@@ -90,7 +113,7 @@ def walk(first_block, warps_per_block, steps, step_start, records, sectors, code
                 own[PARTIAL_SECTORS] += n_partial
                 own[PARTIAL_REQUESTS] += partial_lines
     assert at == len(records)
-    return n_lines, of_device[:n_device], of_blocks[:n_blocks]
+    return n_lines, n_device, n_blocks
 
 
 @internal_njit

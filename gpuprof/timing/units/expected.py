@@ -6,7 +6,7 @@ three stages before: its own rows, then those of the warps that will issue, then
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.four_words import LANES, words_until
+from gpuprof.timing.state.four_words import LANES
 from gpuprof.timing.state.layout import HOST_LINE_NBYTES, LANE, PARTITION, SM, WARP
 from gpuprof.timing.state.table_rows import (
     board_place,
@@ -17,6 +17,7 @@ from gpuprof.timing.state.table_rows import (
     prefetch,
     wake_place,
     warp_at,
+    words_until,
 )
 
 SM_NBYTES, PARTITION_NBYTES, LANE_NBYTES, WARP_NBYTES = (kind.itemsize for kind in (SM, PARTITION, LANE, WARP))

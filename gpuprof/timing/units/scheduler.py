@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.four_words import LANES, least_word_after, words_until
+from gpuprof.timing.state.four_words import LANES
 from gpuprof.timing.state.layout import (
     CLASS_WAIT,
     HOLDING,
@@ -43,6 +43,7 @@ from gpuprof.timing.state.table_rows import (
     grid_at,
     inst_at,
     lane_at,
+    least_word_after,
     lowest_bit,
     part_at,
     port_at,
@@ -51,6 +52,7 @@ from gpuprof.timing.state.table_rows import (
     wake_place,
     warp_at,
     word_at,
+    words_until,
 )
 from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
