@@ -69,7 +69,7 @@ def take(typing_context, address, expected, number):
 
 @intrinsic
 def _pause(typing_context):
-    """Tells the processor that this is a loop that waits, where it has an instruction for that."""
+    """The processor's instruction for loops that wait, where it has one."""
     name = PAUSES.get(platform.machine())
 
     def code(context, builder, signature, args):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gpuprof.base.cores import processes, threads_of_each
+from gpuprof.base.processes import processes, threads_of_each
 from gpuprof.base.stages import stage
 from gpuprof.project.entry import Entry
 from gpuprof.project.entry_run import Children, Collected, collect

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
-from gpuprof.base.cores import processes, threads_of_each, use_threads
+from gpuprof.base.processes import processes, threads_of_each, use_threads
 from gpuprof.base.scratch import remove_left_folders
 from gpuprof.sweep.run_sweep import Outcome, Task, run_one
 from gpuprof.timing.first_run import compile_once

@@ -10,7 +10,7 @@ from os import register_at_fork
 
 import numpy as np
 
-from gpuprof.base.cores import MOST_THREADS
+from gpuprof.base.processes import MOST_THREADS
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.machine import Machine, Rooms, State, most_causes, most_samples
 from gpuprof.timing.state.views import View, causes_of, merge, new_view

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
-from gpuprof.base.cores import use_threads
+from gpuprof.base.processes import use_threads
 from gpuprof.chips import load_chip
 from gpuprof.timing import crew, simulate as simulating
 from gpuprof.timing.state.layout import QUANTUM
@@ -37,7 +37,7 @@ def ratio(slow: Callable[[], float], quick: Callable[[], float], pairs: int = PA
 
 
 def seconds(kind: str, n_threads: int) -> float:
-    """Timing alone, of a launch that fills the chip."""
+    """Seconds for an issue slot of a launch that fills the chip, without emulation."""
     return 1 / timing.timing_rate(kind, blocks=BLOCKS[kind], n_threads=n_threads)
 
 
@@ -60,7 +60,7 @@ def collect_factor(folder: Path, n_threads: int = 2) -> float:
 
 
 def handout_ns() -> float:
-    """What it costs to hand out a quantum, ns: of one block, which only one thread at a time can run, when each of its
+    """The cost of handing out a quantum, ns: of one block, which only one thread at a time can run, when each of its
     quanta is handed out to two, more than when none is.
     """
     at_once = (

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from gpuprof.base.cores import use_threads
+from gpuprof.base.processes import use_threads
 from gpuprof.chips import load_chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE

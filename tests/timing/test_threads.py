@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpuprof.base.cores import use_threads
+from gpuprof.base.processes import use_threads
 from gpuprof.chips import altered, load_chip
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.reader import read_recording
@@ -140,7 +140,7 @@ SOURCES = {
 
 
 def recordings(folder, *words) -> list[tuple]:
-    """What a command prints, and the recording that it writes, for each number of threads."""
+    """Output and recording of a command, for each number of threads."""
     found = []
     for number in NUMBERS:
         use_threads(None)
@@ -195,7 +195,7 @@ def test_ctrl_c(tmp_path):
 
 
 def test_others_take_part(monkeypatch):
-    """Of a launch that lasts, others than the first thread run a part."""
+    """Other threads than the first one run a part of a launch that lasts."""
     parts = []
     merge = crew.Crew.merge
     monkeypatch.setattr(

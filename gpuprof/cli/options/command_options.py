@@ -8,7 +8,7 @@ from functools import wraps
 
 import click
 
-from gpuprof.base.cores import use_threads
+from gpuprof.base.processes import use_threads
 from gpuprof.cli.options.option import LIST, SWITCH, Given, Option, default_of
 from gpuprof.cli.options.table import OPTIONS
 

@@ -7,7 +7,7 @@ import click
 
 from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.base.compared_results import MOST_SHOWN
-from gpuprof.base.cores import MOST_THREADS
+from gpuprof.base.processes import MOST_THREADS
 from gpuprof.cli.options.option import (
     CHECKERS,
     CHIPS,

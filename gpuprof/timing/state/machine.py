@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.base.cores import n_threads
+from gpuprof.base.processes import n_threads
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS

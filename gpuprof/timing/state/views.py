@@ -1,7 +1,7 @@
 """The views of the machine that threads have which run SMs: a copy of its record each, and accounts of their own.
 
 Accounts are what every SM adds to. They are merged when the launch ends. The first view is the machine itself, and a
-batch begins with that alone; others come once it shows that it is long (timing.crew).
+batch begins with no other; more come once it shows that it is long (timing.crew).
 
     State ─ new_view ─> View ─ engine ─> merge ─> the State's own tables
 """

@@ -1,6 +1,6 @@
-"""What SMs do in a quantum to what is not their own: to grids, to the pool, to the rows of blocks and warps that have
-ended. An SM only notes it, since other SMs may run on other threads; it is carried out when the quantum ends, in the
-order of the SMs (engine.carry_out). No SM sees it sooner: what follows from it begins after the quantum.
+"""The effects of SMs, in a quantum, on what is not their own: on grids, on the pool, on the rows of blocks and warps
+that have ended. An SM only notes it, since other SMs may run on other threads; it is carried out when the quantum ends,
+in the order of the SMs (engine.carry_out). No SM sees it sooner: what follows from it begins after the quantum.
 """
 
 from gpuprof.jit.internal import call_njit

@@ -6,7 +6,7 @@ while an SM runs. The first view is the machine itself, whose thread does all th
 
 The SMs that have something to do are in a list (`running`). Each thread takes a part of those that are left, smaller
 and smaller ones ("guided self-scheduling", Polychronopoulos and Kuck, 1987), so none waits for one that is slow, or not
-there at all. What an SM leaves is found by its row: so no result shows who ran it.
+there at all. What an SM leaves is found by its row: so no result shows which thread ran it.
 
 The quantum and the number of SMs that are left are one number, `work`: a thread that comes late finds another quantum
 there, and takes nothing of it by mistake. `done` counts SMs that have run. A negative `work` ends it all.
