@@ -1,5 +1,5 @@
-"""Processes: whether one is still running, how one ended, children that do not outlive this one, and standard streams
-that were closed.
+"""Processes: whether one is still running, how one ended, children that do not outlive this one, standard streams that
+were closed, and the cores that processes of ours and their threads share. No result depends on how many there are.
 """
 
 import ctypes
@@ -11,6 +11,8 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of a core, and the time they are for; or "max"
+MOST_THREADS = 1024
 STREAMS = ("stdin", "stdout", "stderr")
 # The opposite of what each is for: a file that is to be written to stdout finds that it is closed.
 OPPOSITE_MODES = (os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)
@@ -109,3 +111,46 @@ def _is_open(number: int) -> bool:
     except OSError:
         return False
     return True
+
+
+class _Chosen:
+    """The number that the user named; None: none."""
+
+    threads: int | None = None
+
+
+_chosen = _Chosen()
+
+
+def cores() -> int:
+    """Cores that this process may use: those that it may run on, and no more than a container's share of time."""
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(n, _quota(n)))
+
+
+def _quota(n: int) -> int:
+    try:
+        allowed, period = QUOTA.read_text().split()
+        return n if allowed == "max" else round(int(allowed) / int(period))
+    except (OSError, ValueError):
+        return n
+
+
+def use_threads(n: int | None) -> None:
+    """From here on `n` threads may compute at a time; None: as many as cores."""
+    _chosen.threads = n
+
+
+def n_threads() -> int:
+    """Threads that may compute at a time, this one among them."""
+    return _chosen.threads or cores()
+
+
+def processes(asked: int | None, most: int) -> int:
+    """Processes to have at a time, of at most so many that there is work for. `asked`: by the user."""
+    return max(1, min(asked or cores() // (_chosen.threads or 1), most))
+
+
+def threads_of_each(processes: int) -> int:
+    """Threads for each of so many processes at a time: they share the cores, unless the user named a number."""
+    return _chosen.threads or max(1, cores() // processes)

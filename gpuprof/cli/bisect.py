@@ -36,7 +36,6 @@ def command(good: str, bad: str, given: Given):
     \b
     gpuprof bisect v1.0 HEAD --metric cycles --kernel-name scan
     """
-    import os
 
     from gpuprof.errors import NotComparable, UsageError
     from gpuprof.isa.printing.printable import printable
@@ -48,7 +47,7 @@ def command(good: str, bad: str, given: Given):
     except re.error as error:
         raise UsageError(f"--kernel-name {given.kernel_name!r}: is no regular expression: {error}") from None
     file = given.project or find_project(Path())
-    wanted = Wanted(pattern, given.entries, given.jobs or os.cpu_count() or 1)
+    wanted = Wanted(pattern, given.entries, given.jobs)
     found = bisected(file, good, bad, given.metric, wanted, run_keys())
     if given.format_ == "json":
         click.echo(json.dumps(object_of(found), indent=2))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.option import Given
 from gpuprof.cli.progress.display import Display
 from gpuprof.errors import FileFormatError, NotComparable
 
@@ -23,8 +25,9 @@ USUAL = 3
     help=f"Run FILE's command stream without the N orders of the largest bound, one after the other, and under each "
     f"change of the program.  [{USUAL}]",
 )
+@options("relate")
 @click.pass_obj
-def command(display: Display, file: Path, measure: int | None):
+def command(display: Display, file: Path, measure: int | None, given: Given):
     """Show the launches of FILE (.gprec) that wait for each other though no data flows between them.
 
     The bound is the most that could be gained. With --measure, FILE needs its stream (`collect --save-stream`): it runs

@@ -174,15 +174,13 @@ def _inputs(plan, planned: Sequence) -> list[Path]:
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
     """Outcomes as they come; those that are known before anything runs come first."""
-    import os
-
     from gpuprof.sweep.dask_cluster import on_cluster
     from gpuprof.sweep.run_sweep import Task
     from gpuprof.sweep.workers import on_this_machine
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
-    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1)
+    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs)
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:

@@ -1,5 +1,6 @@
 """All use of Numba's insides: functions whose machine code is stored (`cached`), functions compiled within their
-callers (`internal`), and compilation as a stage that progress can show (`compile_stage`).
+callers (`internal`), numbers that threads share (`atomics`), and compilation as a stage that progress can show
+(`compile_stage`).
 
     function of Python ─ compiler, entry ─> object files ─ store ─> files ─ loading ─> a builtin function of Python
 

@@ -26,11 +26,13 @@ JSON_VERSION = 1
 
 
 class Wanted(NamedTuple):
-    """The launches that count. `entries`: patterns of entries' names; none: all. `jobs`: entries collected at once."""
+    """The launches that count. `entries`: patterns of entries' names; none: all. `jobs`: entries collected at once,
+    None: as the cores allow.
+    """
 
     kernel: re.Pattern[str]
     entries: Sequence[str]
-    jobs: int
+    jobs: int | None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from gpuprof.base.processes import processes, threads_of_each
 from gpuprof.base.stages import stage
 from gpuprof.project.entry import Entry
 from gpuprof.project.entry_run import Children, Collected, collect
@@ -13,16 +14,26 @@ from gpuprof.project.run_cache import RunCache
 
 
 def collect_entries(
-    entries: Sequence[Entry], run_keys: Sequence[Key], cache: RunCache, scratch: Path, jobs: int, is_fresh: bool = False
+    entries: Sequence[Entry],
+    run_keys: Sequence[Key],
+    cache: RunCache,
+    scratch: Path,
+    jobs: int | None,
+    is_fresh: bool = False,
 ) -> list[Collected]:
     """The runs of the entries, in their order. `scratch`: a folder for databases that the cache does not take; `jobs`:
-    processes at a time; `is_fresh`: runs all of them. Raises UsageError for an entry that is no command of `collect`.
+    processes at a time, None: as the cores allow; `is_fresh`: runs all of them. Raises UsageError for an entry that is
+    no command of `collect`.
     """
     commands = [entry.command(run_keys) for entry in entries]
     found = [_found(entry, command, cache, is_fresh) for entry, command in zip(entries, commands, strict=True)]
     cache.digests.forget()  # from here on files may change
-    children = Children()
-    with stage("collecting", "entries", len(entries), each="entry") as under_way, ThreadPoolExecutor(jobs) as pool:
+    n_processes = processes(jobs, sum(not each.is_cached for each in found))
+    children = Children(threads_of_each(n_processes))
+    with (
+        stage("collecting", "entries", len(entries), each="entry") as under_way,
+        ThreadPoolExecutor(n_processes) as pool,
+    ):
 
         def done(collected: Collected) -> Collected:
             under_way.done += 1

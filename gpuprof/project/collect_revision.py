@@ -18,10 +18,10 @@ from gpuprof.project.run_cache import RunCache
 
 @dataclass(frozen=True)
 class How:
-    """How entries are collected. `choose`: those that are wanted."""
+    """How entries are collected. `jobs`: at a time, None: as the cores allow. `choose`: those that are wanted."""
 
     run_keys: Sequence[Key]
-    jobs: int
+    jobs: int | None
     choose: Callable[[Sequence[Entry]], list[Entry]] = list
     is_fresh: bool = False
 

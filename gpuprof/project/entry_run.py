@@ -41,9 +41,10 @@ class Collected(NamedTuple):
 
 
 class Children:
-    """The processes that run entries now. `stop` ends them, and lets none begin."""
+    """The processes that run entries now, each with so many threads. `stop` ends them, and lets none begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
         self._running: set[subprocess.Popen] = set()
         self._is_stopped = False
         self._lock = threading.Lock()
@@ -81,7 +82,11 @@ def collect(
         variables = {**os.environ, **entry.set_variables(), VARIABLE: str(log), "TMPDIR": str(temporary)}
         start_ns = time.time_ns()
         code, output = _run(
-            [*own_program(), *_with_output(command, recording)], entry.folder, variables, folder, children
+            [*own_program(), *_with_output(command, recording, children.threads)],
+            entry.folder,
+            variables,
+            folder,
+            children,
         )
         if code == UsageError.exit_code:
             raise UsageError(f"entry {entry.name!r}: {_last_line(output)}")
@@ -102,10 +107,10 @@ def collect(
     return Collected(entry, database, changed=changed)
 
 
-def _with_output(command: Sequence[str], recording: Path) -> list[str]:
+def _with_output(command: Sequence[str], recording: Path, threads: int) -> list[str]:
     """The words of the command, options before the arguments of a program."""
     at = command.index("--") if "--" in command else len(command)
-    return [*command[:at], *WITHOUT_SAMPLES, "-o", str(recording), *command[at:]]
+    return [*command[:at], *WITHOUT_SAMPLES, "--threads", str(threads), "-o", str(recording), *command[at:]]
 
 
 def _run(

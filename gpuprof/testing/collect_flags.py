@@ -13,7 +13,8 @@ _SHORT = ("O", "l", "L", "D", "I")
 _LONG = (
     *("launch", "chip", "host", "period", "trigger", "mode", "seed", "phase", "partition", "stall", "counters", "fifo"),
     *("drain", "stream", "buffer", "poll", "filter", "draw", "stage", "kernel-name", "launch-skip", "launch-count"),
-    *("record", "cache", "repeat", "max-cycles", "max-instructions", "sample-blocks", "param", "passes", "load-base"),
+    *("record", "cache", "repeat", "max-cycles", "max-instructions", "sample-blocks", "threads", "param", "passes"),
+    "load-base",
     *("trace", "no-accesses", "rules", "no-profile-from-start", "save-stream", "expect", "rtol", "atol"),
     *("error-exitcode", "limit", "suppressions", "max-registers", "compiler", "std", "rdc", "host-compiler", "cccl"),
 )

@@ -1,55 +1,27 @@
 """The simulation's outer loops, compiled on first use.
 
-Time goes in quanta. In a quantum each SM that has something to do runs by itself, from event to event; then the
-requests that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
+Time goes in quanta. In a quantum each SM that has something to do runs by itself, from event to event, on any thread
+(units/handout.py); then what they have done to others is carried out, and the requests that all of them sent to the L2
+are served, in order. Quanta in which nothing happens are skipped.
 """
 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
 from gpuprof.timing.state.layout import NEVER, QUANTUM
-from gpuprof.timing.state.table_rows import machine_of, part_at, running_at, sm_at
+from gpuprof.timing.state.table_rows import effect_at, machine_of, running_at, sm_at, view_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.draw_pipeline import pass_items
-from gpuprof.timing.units.expected import expect_next, expect_sm, expect_warps
-from gpuprof.timing.units.fifo import store
-from gpuprof.timing.units.per_block import write_blocks
-from gpuprof.timing.units.polls import ask_again, drop_those_that_went_on, soonest_poll
-from gpuprof.timing.units.sampler import sample
-from gpuprof.timing.units.scheduler import schedule, wake
+from gpuprof.timing.units.effects import BLOCK_ENDS, BLOCK_SIGNALS, WARP_ENDS, WARP_LAUNCHES
+from gpuprof.timing.units.handout import help_out, run_sms
+from gpuprof.timing.units.per_block import write_block, write_warp
+from gpuprof.timing.units.polls import ask_again, begin_to_poll, drop_those_that_went_on, soonest_poll
+from gpuprof.timing.units.pool import block_ends, launch_grids, signal
+from gpuprof.timing.units.sm import empty_lists
 from gpuprof.timing.units.stage_units import settle
 
 DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE, CAUSES_FULL = range(8)
-
-
-@call_njit
-def run_sm(machine, sm, end):
-    """Runs one SM up to cycle `end`."""
-    s = sm_at(machine, sm)
-    first = sm * machine.partitions
-    last = first + machine.partitions
-    t = s.next_event
-    while t < end:
-        for p in range(first, last):
-            # Waking comes first: a warp whose wait ends in this cycle may issue in it.
-            if part_at(machine, p).next_wake <= t:
-                wake(machine, p, t)
-        # A record of stream lsu comes before the kernel's own issues, so it delays accesses of the same cycle.
-        if s.next_store <= t:
-            store(machine, sm, t)
-        for p in range(first, last):
-            if part_at(machine, p).next_event <= t:
-                schedule(machine, p, t)
-        # A cycle is sampled after its issues: the record says whether the warp, and its scheduler, issued in it.
-        if t == s.next_sample:
-            sample(machine, sm, t)
-            s.next_sample = t + machine.period_cycles if machine.period_cycles else NEVER
-        # An SM without warps has nothing to sample, and its period must not keep time from skipping ahead.
-        t = min(s.next_store, s.next_sample if s.warps else NEVER)
-        for p in range(first, last):
-            t = min(t, part_at(machine, p).next_event)
-    s.next_event = t
 
 
 @call_njit
@@ -76,26 +48,6 @@ def skip_to_ready(machine, cycle):
 
 
 @call_njit
-def run_sms(machine, end):
-    """All SMs up to cycle `end`, in their order."""
-    n = 0
-    for sm in range(machine.sms):
-        if sm_at(machine, sm).next_event < end:
-            running_at(machine, n).value = sm
-            n += 1
-    # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
-    for k in range(n + 3):
-        if k < n:
-            expect_sm(machine, running_at(machine, k).value)
-        if 1 <= k <= n:
-            expect_warps(machine, running_at(machine, k - 1).value, end)
-        if 2 <= k <= n + 1:
-            expect_next(machine, running_at(machine, k - 2).value)
-        if k >= 3:
-            run_sm(machine, running_at(machine, k - 3).value, end)
-
-
-@call_njit
 def run_quantum(machine, now):
     """All SMs from cycle `now`, where a quantum starts, to the next."""
     machine.now = now
@@ -103,31 +55,72 @@ def run_quantum(machine, now):
     end = now + QUANTUM
     if end >= machine.fold_cycle:
         fold(machine, end)
-    run_sms(machine, end)
+    n = 0
+    for sm in range(machine.sms):
+        if sm_at(machine, sm).next_event < end:
+            running_at(machine, n).value = sm
+            n += 1
+    machine.n_running = n
+    empty_lists(machine)
+    # SMs can run one after the other, or each on another thread: a quantum is shorter than any round trip to the L2
+    # (layout.QUANTUM).
+    run_sms(machine)
+    for k in range(n):
+        carry_out(machine, running_at(machine, k).value)
+    first_poll = machine.n_requests
     if machine.n_draws:
         pass_items(machine)  # what blocks have ended for in this quantum may ask in it, too
     if machine.n_pollers:
         ask_again(machine)
-    if machine.n_requests or machine.n_draws:
-        serve_requests(machine)
+    serve_requests(machine, first_poll)
     if machine.n_pollers:
         drop_those_that_went_on(machine)
-    settle(machine)
-    if machine.n_over:
-        write_blocks(machine)
+    for k in range(n):
+        settle(machine, running_at(machine, k).value)
+    if machine.counts_blocks:
+        for k in range(n):
+            write_blocks(machine, running_at(machine, k).value)
 
 
-def run(machine, n_quanta):
-    """Simulates until something is needed from outside; returns what, DONE at the end of the launch. machine: a row of
-    MACHINE in an array of one.
+@call_njit
+def carry_out(machine, sm):
+    """Carries out what an SM has done in the quantum to what is not its own."""
+    for k in range(sm_at(machine, sm).first_effect, sm_at(machine, sm).end_effect):
+        effect = effect_at(machine, k)
+        if effect.kind == BLOCK_ENDS:
+            block_ends(machine, effect.subject, effect.cycle)
+        elif effect.kind == BLOCK_SIGNALS:
+            signal(machine, effect.subject, effect.cycle)
+        elif effect.kind == WARP_ENDS:
+            write_warp(machine, effect.subject, effect.cycle)
+        elif effect.kind == WARP_LAUNCHES:
+            launch_grids(machine, effect.subject, effect.cycle)
+        else:
+            begin_to_poll(machine, effect.subject)
+
+
+@call_njit
+def write_blocks(machine, sm):
+    """Rows of the blocks of an SM that have ended in the quantum, whose requests have been served."""
+    for k in range(sm_at(machine, sm).first_effect, sm_at(machine, sm).end_effect):
+        if effect_at(machine, k).kind == BLOCK_ENDS:
+            write_block(machine, effect_at(machine, k).subject)
+
+
+def run(machine, n_quanta, number):
+    """Simulates until something is needed from outside; returns what, DONE at the end of the launch. machine: the
+    thread's views of the machine, rows of MACHINE. A thread whose `number` is not 0 helps with that, in its own view.
     """
-    return run_at(machine.ctypes.data, n_quanta)
+    return run_at(machine.ctypes.data, n_quanta, number)
 
 
 @cached_njit(**OPTIONS, **SCALAR)
-def run_at(address, n_quanta):
+def run_at(address, n_quanta, number):
     """`run`, of the machine's record at an address."""
     m = machine_of(address)
+    if number:
+        help_out(m, view_at(m, number))
+        return BUDGET_SPENT
     for _ in range(n_quanta):
         if start_blocks(m) == 0:
             return NEED_BLOCKS
@@ -150,4 +143,4 @@ def run_at(address, n_quanta):
     return BUDGET_SPENT
 
 
-KINDS = "i8,i8"  # of arguments that `run_at` is called with
+KINDS = "i8,i8,i8"  # of arguments that `run_at` is called with

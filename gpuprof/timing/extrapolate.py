@@ -91,11 +91,12 @@ class Settling:
         if not self.is_full and lines >= FULL * len(tags):
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
-        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"]), lines))
+        slots = int(state.core.presence["issue_slots"][0].sum())
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, lines))
         rate = settled(np.array([mark[:2] for mark in self.marks]))
         if rate is None:
             return None
-        slots_of_block = record["issue_slots"] / done
+        slots_of_block = slots / done
         if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
             if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
                 fill_l2(state, 1 - done / int(record["next_block"]))

@@ -15,6 +15,7 @@ from gpuprof.tables.launch import ATOMIC_LINES, LOSSES
 from gpuprof.tables.samples import WIDE
 from gpuprof.timing.batch import Grid, PreparedGrid, Transfers, batch_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
+from gpuprof.timing.crew import FIRST_QUANTA, Crew
 from gpuprof.timing.draw_tables import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.sampling.configuration import Sampling
@@ -23,9 +24,10 @@ from gpuprof.timing.stall_causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.timing.state.layout import MOST_ATOMIC_LINES, NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import HANDOUT, MOST_ATOMIC_LINES, NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.machine import (
     Machine,
+    Rooms,
     State,
     block_slots,
     machine_record,
@@ -33,6 +35,7 @@ from gpuprof.timing.state.machine import (
     new_cell,
     new_core,
     new_memory,
+    rooms_of,
 )
 from gpuprof.timing.state.machine_tables import Blame, Cell, Core, Memory, Program
 from gpuprof.timing.state.stall_tables import stalls_of
@@ -92,15 +95,21 @@ def simulate_batch(
     """
     prepared, program = prepare(grids, machine)
     transfers = transfers or Transfers()
-    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes, transfers)
+    if len(grids) > 1:  # their joined program is new each time
+        rooms = rooms_of(machine.chip, program)
+    else:
+        rooms = machine.prepared.once(rooms_of, (program,), (), machine.chip, program)
+    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes, transfers, rooms)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     # the fixed-function units wait for every block of a shader
     is_sampled = sample_blocks and len(grids) == 1 and not grids[0].shades
     settling = Settling(prepared[0], machine.chip) if is_sampled else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
-        extrapolation = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
-    timings = _finish(machine, state, prepared, outlet.lost)
+        crew = Crew(machine, state, sampling, rooms)
+        extrapolation = _run(crew, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
+    crew.merge()
+    timings = _finish(machine, state, prepared, outlet.lost, crew.causes())
     _settle(transfers, state)
     return [replace(timings[0], extrapolation=extrapolation)] if extrapolation else timings
 
@@ -119,6 +128,7 @@ def _new_state(
     max_cycles: int,
     record_nbytes: int,
     transfers: Transfers,
+    rooms: Rooms,
 ) -> State:
     fits = [grid.fit for grid in grids]
     machine.tables.begin()
@@ -143,8 +153,8 @@ def _new_state(
 
     def tables() -> tuple[Core, Memory, Cell, Blame]:
         return (
-            new_core(machine, program, records, edges, operations, engines, has_draws),
-            new_memory(machine, fits),
+            new_core(machine, program, records, edges, operations, engines, has_draws, rooms, len(record)),
+            new_memory(machine, fits, rooms, len(record)),
             new_cell(machine, sampling, filters, has_draws),
             new_blame(machine, program),
         )
@@ -152,8 +162,10 @@ def _new_state(
     if len(grids) > 1 or has_draws:
         core, memory, cell, blame = tables()
     else:
-        core, memory, cell, blame = machine.tables.again((program, *fits, sampling), tuple(filters), tables)
-        core = core._replace(grid=records, edge=edges, operation=operations, engine=engines)
+        core, memory, cell, blame = machine.tables.again((program, *fits, sampling), (*filters, len(record)), tables)
+        # a thread that has not heard of the end of the last batch looks at that one's `handout`
+        handout = np.zeros(1, HANDOUT)
+        core = core._replace(grid=records, edge=edges, operation=operations, engine=engines, handout=handout)
     # The table of causes grows only between quanta, so the rows that a quantum may add stay free. Row 0 means none: it
     # ends the chains of cause_ledger.find_row.
     record["blame_room"], record["blame_mask"], record["n_blame"] = (
@@ -176,8 +188,7 @@ def _new_state(
 
 
 def _run(
-    machine: Machine,
-    state: State,
+    crew: Crew,
     live: LiveTrace,
     outlet: Outlet,
     what: str,
@@ -189,6 +200,8 @@ def _run(
     """
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
+    state = crew.state
+    n_quanta = 1 if settling else FIRST_QUANTA
     status, extrapolation = engine.NEED_BLOCKS, None
     try:
         while status != engine.DONE:
@@ -199,7 +212,7 @@ def _run(
             elif status == engine.SAMPLES_FULL:
                 outlet.flush()
             elif status == engine.CAUSES_FULL:
-                grow(machine, state)
+                grow(crew.machine, state)
             elif status == engine.TOO_LONG:
                 raise KernelFault(
                     f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that "
@@ -211,9 +224,12 @@ def _run(
             )
             if settling and not extrapolation and (extrapolation := settling.look(state)):
                 state.core.grid[0]["total_blocks"] = state.core.grid[0]["released"] = extrapolation.simulated
+            status = engine.run(state.machine, n_quanta, 0)
+            crew.look()
             # The rate has to be looked at before blocks start that could be left out.
-            status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
+            n_quanta = 1 if settling else QUANTA_PER_CALL
     finally:
+        crew.end()
         outlet.flush(to_the_end=True)
     return extrapolation
 
@@ -227,9 +243,11 @@ def _look(state: State, shown: Stage) -> None:
     shown.cycles = max(0, int(record["now"]) - int(record["origin"]))
 
 
-def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:
+def _finish(
+    machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray, more_causes: list[np.ndarray]
+) -> list[LaunchTiming]:
     machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
-    causes = causes_of_grids(state)
+    causes = causes_of_grids(state, more_causes)
     timings = [
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
@@ -270,7 +288,8 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     start, end = counts["start_cycle"], counts["end_cycle"]
     own = slice(grid.first_inst, grid.first_inst + len(grid.program.inst))
     ledger = state.core.ledger[own].astype(np.uint64)
-    resident = counts["resident_warp_cycles"]
+    presence = state.core.presence[number]
+    resident = int(presence["resident_warp_cycles"].sum())
     # Each cycle of each resident warp is charged exactly once. If not, the model is wrong and no number can be trusted.
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
     stalled = resident - int(ledger[:, SELECTED].sum())
@@ -281,14 +300,13 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     bins = slice(number * bins_of(len(state.core.grid)), (number + 1) * bins_of(len(state.core.grid)))
     activity = activity_of(state.core.activity[bins], counts["bin_shift"], end - start)
     assert (activity.cycles[:, :SM_HAS_WARPS].sum(axis=0) == ledger.sum(axis=0)).all(), "bins that lack cycles"
-    presence = state.core.presence[number]
     active_cycles = presence["active_cycles"].astype(np.uint64)
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
         # No front end brings a shader as a grid: the fixed-function units do, within its cycles.
         cycles=end - start + (0 if grid.grid.shades else state.machine[0]["grid_overhead_cycles"].item()),
-        issue_slots=counts["issue_slots"],
+        issue_slots=int(presence["issue_slots"].sum()),
         resident_warp_cycles=resident,
         warps_launched=counts["next_block"] * grid.fit.warps_per_block,
         blocks_launched=counts["done_blocks"],
@@ -305,7 +323,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         dram_read_nbytes=counts["dram_read_sectors"] * SECTOR_NBYTES,
         dram_write_nbytes=counts["dram_write_sectors"] * SECTOR_NBYTES,
         l2_atomic_cycles=int(state.core.atomic_time[number].max()) // TICKS,
-        shared_wavefronts=counts["shared_wavefronts"],
+        shared_wavefronts=int(presence["shared_wavefronts"].sum()),
         tensor_busy_cycles=_tensor_busy_cycles(ledger, grid.program.inst),
         sm_active_cycles=int(active_cycles.sum()),
         active_cycles_of_sm=active_cycles,

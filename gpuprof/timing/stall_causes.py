@@ -38,16 +38,17 @@ def grow(machine: Machine, state: State) -> None:
     """Makes room for twice as many causes."""
     rows = len(state.causes.blame)
     state.causes.blame.resize(2 * rows, refcheck=False)  # there is no other reference
-    state.machine["blame_room"] += rows
+    state.machine[0]["blame_room"] += rows
     machine.tables.moved("blame")
     state.link(machine.tables)
 
 
-def causes_of_grids(state: State) -> list[np.ndarray]:
+def causes_of_grids(state: State, more: list[np.ndarray]) -> list[np.ndarray]:
     """The causes of stalls, an array a grid: tables.launch.CAUSES, ascending by (pc, reason, cause_pc, kind,
-    flags).
+    flags). `more`: layout.BLAME, the rows of other views of the machine.
     """
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
+    rows = np.concatenate([rows, *more]) if more else rows
     # so a grid's follow each other: the instruction that stalled is above all else
     rows = rows[np.argsort(rows["key"])]
     begins = np.searchsorted(rows["key"] >> layout.STALLED_SHIFT, state.core.grid["first_inst"])
@@ -70,7 +71,7 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
     keys = (pc_base[number] + INSTRUCTION_NBYTES * stalled, reason, cause_pc, kind, flags)
     order = np.lexsort(keys[::-1])
     columns = [key[order] for key in keys]
-    # Rows that say the same, of a cause in several other launches of one module, are one.
+    # Rows that say the same, of a cause in several other launches of one module, or in several views, are one.
     differs = np.ones(len(rows), np.bool_)
     if len(rows):
         differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])

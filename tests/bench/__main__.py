@@ -210,6 +210,17 @@ def time_figures(_: Path):
     yield "time.overlap", 100 * ratio, "%", "the same run's time, relative to the slower one by itself"
 
 
+def thread_figures(folder: Path):
+    from tests.bench.threads import collect_factor, factor, handout_ns
+
+    for kind in ("compute", "memory"):
+        what = f"tests/bench/timing.py {kind}, a100: two threads against one"
+        yield f"time.threads.{kind}", factor(kind), "times as fast", what
+    yield "time.handout", handout_ns(), "ns", "tests/bench/threads.py: a quantum handed out to two threads"
+    what = "gpuprof collect samples/matmul.cu, naive, 384 x 384: two threads against one"
+    yield "collect.threads", collect_factor(folder), "times as fast", what
+
+
 def sample_figures(folder: Path):
     """Collecting with the sampler at its finest period against collecting without it: time, and simulated cycles."""
     matmul = str(ROOT / "samples" / "matmul.cu")
@@ -353,6 +364,7 @@ GROUPS = {
     "program": program_figures,
     "debug": debug_figures,
     "time": time_figures,
+    "threads": thread_figures,
     "cli": cli_figures,
     "check": checks.figures,
     "sample": sample_figures,

@@ -19,7 +19,7 @@ from tests.paths import ROOT
 from tests.same.make import base_checkout
 
 # Of these, more is better; of seconds, bytes, cycles and shares, less is.
-RATE_UNITS = ("warp-instructions/s", "records/s", "MB/s")
+RATE_UNITS = ("warp-instructions/s", "records/s", "MB/s", "times as fast")
 
 
 class Pair(NamedTuple):

@@ -1,4 +1,4 @@
-"""Speed of the timing model: warp-instructions per second on one core, ledger and sampler on.
+"""Speed of the timing model: warp-instructions per second, ledger and sampler on; on one thread, or several.
 
 Run `python -m tests.bench.timing`, or call `timing_rate`.
 """
@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from gpuprof.base.processes import use_threads
 from gpuprof.chips import load_chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
@@ -79,8 +80,11 @@ def _piece(blocks: int, accesses_per_loop: int) -> TracePiece:
     )
 
 
-def timing_rate(kind: str, chip_name: str = "a100", blocks: int = 864, period_cycles: int = 1024) -> float:
+def timing_rate(
+    kind: str, chip_name: str = "a100", blocks: int = 864, period_cycles: int = 1024, n_threads: int = 1
+) -> float:
     """Warp-instructions per second of a "compute" or "memory" kernel, compilation left out."""
+    use_threads(n_threads)
     body = {"compute": _compute_body, "memory": _memory_body}[kind]()
     code = _loop(body)
     piece = _piece(blocks, sum(bool(i.op.space) for i in body))

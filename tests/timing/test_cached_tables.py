@@ -13,13 +13,13 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state import cached_tables, layout
 from gpuprof.timing.state.cached_tables import CachedTables
-from gpuprof.timing.state.machine import new_cell, new_core, new_memory, power_on
+from gpuprof.timing.state.machine import new_cell, new_core, new_memory, power_on, rooms_of
 from gpuprof.timing.state.static_program import static_program
 from tests.support.timing_support import access, encode, launch, make, piece, warp
 
 SAMPLED = Sampling(period_cycles=32, mode="all")
 # What is in them was written by a quantum, and is read in the same one.
-SCRATCH = {"blocked", "running", "record", "counted", "leaves", "request", "load"}
+SCRATCH = {"blocked", "running", "effect", "record", "counted", "leaves", "request", "load"}
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,10 @@ def tables(machine, registers=16):
     grids, program = prepare([Grid(own, iter(pieces))], machine)
     machine.tables.begin()
     rows = batch_records(grids, (), machine)
+    rooms = rooms_of(machine.chip, program)
     groups = (
-        new_core(machine, program, rows.grids, rows.edges, rows.operations, np.zeros(4, np.int64), False),
-        new_memory(machine, [grids[0].fit]),
+        new_core(machine, program, rows.grids, rows.edges, rows.operations, np.zeros(4, np.int64), False, rooms, 1),
+        new_memory(machine, [grids[0].fit], rooms, 1),
         new_cell(machine, SAMPLED, [SAMPLED.filter], False),
     )
     return {name: table for group in groups for name, table in group._asdict().items() if name not in SCRATCH}

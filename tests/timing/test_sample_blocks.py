@@ -171,12 +171,13 @@ def test_when_the_l2_is_filled():
             record = {
                 "done_blocks": 16 * batch,
                 "next_block": 16 * batch + 16,
-                "issue_slots": 100 * batch,
                 "start_cycle": 0,
             }
             machine["now"] = 50 * batch + slower * max(0, batch - 7) ** 2 - QUANTUM
             tables.l2_tag[: min(10_000, lines_of_batch * batch)] = 1
-            state = SimpleNamespace(machine=machine, core=SimpleNamespace(grid=[record]), memory=tables)
+            presence = {"issue_slots": np.array([[60 * batch, 40 * batch]])}  # of two SMs
+            core = SimpleNamespace(grid=[record], presence=presence)
+            state = SimpleNamespace(machine=machine, core=core, memory=tables)
             found = found or settling.look(state)
         return settling, found
 

@@ -8,6 +8,7 @@ from functools import wraps
 
 import click
 
+from gpuprof.base.processes import use_threads
 from gpuprof.cli.options.option import LIST, SWITCH, Given, Option, default_of
 from gpuprof.cli.options.table import OPTIONS
 
@@ -20,6 +21,7 @@ def options(command: str, *own: Option) -> Callable:
         @wraps(function)
         def with_given(*arguments, **values):
             given = Given(command=command, options=rows, **{row.name: values.pop(row.name) for row in rows})
+            use_threads(getattr(given, "threads", None))  # of the whole process, like its cores
             return function(*arguments, given=given, **values)
 
         decorated = with_given

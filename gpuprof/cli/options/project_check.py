@@ -34,7 +34,7 @@ OF_A_FILE = {
     "strict_shape": "the key strict-shape",
     "diff": "`gpuprof diff`",
 }
-OF_A_PROJECT = ("project", "entries", "jobs", "against", "is_fresh")
+OF_A_PROJECT = ("project", "entries", "jobs", "threads", "against", "is_fresh")
 
 
 def check_of_file(given: Given) -> None:
@@ -54,8 +54,7 @@ def check_project(given: Given) -> None:
 
     _check_options(given)
     project = read_project(given.project or find_project(Path()), run_keys())
-    jobs = given.jobs or os.cpu_count() or 1
-    how = How(run_keys(), jobs, lambda entries: chosen(entries, given.entries), given.is_fresh)
+    how = How(run_keys(), given.jobs, lambda entries: chosen(entries, given.entries), given.is_fresh)
     entries = how.choose(project.entries)
     outputs = chosen_outputs(given)
     if given.update:

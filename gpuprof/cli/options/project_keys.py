@@ -15,6 +15,7 @@ _WITHOUT = (
     "error_exitcode",
     "limit",
     "save_stream",
+    "threads",
     "passes",
     "filter_words",
     "draw",

@@ -7,6 +7,7 @@ import click
 
 from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.base.compared_results import MOST_SHOWN
+from gpuprof.base.processes import MOST_THREADS
 from gpuprof.cli.options.option import (
     CHECKERS,
     CHIPS,
@@ -181,6 +182,10 @@ RUN = _rows(
     Option("--sample-blocks", "sample_blocks",
            "Time blocks of a large launch until its rate settles, and extrapolate the rest.",
            form=SWITCH, group=LAUNCHES, commands="collect diff sweep"),
+    Option("--threads", "threads", "Time each launch on N threads. No number depends on it.",
+           metavar="N", type=click.IntRange(1, MOST_THREADS), usual="one per core; several processes share the cores",
+           group=LAUNCHES, commands="collect run replay relate diff sweep check bisect", recorded=NOTHING,
+           fills=NOTHING),
     Option("--param", "chip_changes",
            "Change a number of the chip: clock_mhz=1095, l2_mb=20, latency.shared=30. Repeatable.",
            metavar="KEY=V", form=LIST, group=LAUNCHES, made=chip_changes, commands="collect replay diff"),

@@ -22,7 +22,7 @@ TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
 N_GROUPS = 8  # of a warp's asynchronous copies that are distinguished; older ones count as one. Also of multiplications
-BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
+BULK_ROOM = 1 << 14  # lines that bulk copies of an SM may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
 STORE_QUEUE = 512  # stores that wait in front of a slice of the L2 (accel-sim configuration, icnt_out_buffer_limit)
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
@@ -261,6 +261,15 @@ SM = np.dtype(
         ("blocks", "i4"),
         ("next_slot", "i4"),  # that the head grid's next block takes
         ("half", "i4"),  # of the L2 it is near to
+        # what it has left in the quantum, in each of the lists: the first, and one after the last
+        ("first_request", "i4"),
+        ("end_request", "i4"),
+        ("first_load", "i4"),
+        ("end_load", "i4"),
+        ("first_blocked", "i4"),
+        ("end_blocked", "i4"),
+        ("first_effect", "i4"),
+        ("end_effect", "i4"),
     ],
     align=True,
 )
@@ -333,14 +342,11 @@ GRID_COUNTERS = (
     "done_blocks",
     "start_cycle",
     "end_cycle",
-    "issue_slots",
-    "resident_warp_cycles",
     "bin_shift",  # a bin of its activity is 2^bin_shift cycles long
     "l2_sectors",
     "l2_hits",
     "dram_read_sectors",
     "dram_write_sectors",
-    "shared_wavefronts",
 )
 GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
 
@@ -356,6 +362,9 @@ PRESENCE = np.dtype(
         ("active_cycles", "i8"),
         ("l1_sectors", "i8"),
         ("l1_hits", "i8"),
+        ("issue_slots", "i8"),
+        ("resident_warp_cycles", "i8"),
+        ("shared_wavefronts", "i8"),
         ("warps", "i4"),
         ("blocks", "i4"),
         ("started", "i4"),
@@ -427,6 +436,21 @@ DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=
 # which is of lines that had the place before (units/atomic_time.py), and the requests since.
 HOT_LINE = np.dtype([("line", "i8"), ("ticks", "i8"), ("inherited", "i8"), ("requests", "i8")])
 HOT_LINES, MOST_ATOMIC_LINES = 16, 8  # of a grid; of those that are reported
+
+# What SMs do in a quantum to what is not their own (units/effects.py): block slot or warp `subject` in `cycle`.
+EFFECT = np.dtype([("cycle", "i8"), ("kind", "i4"), ("subject", "i4")], align=True)
+
+# A quantum that is handed out to threads (units/handout.py). Each field has a cache line of its own, and the next one,
+# which processors fetch with it.
+LINE_PAIR_NBYTES = 2 * HOST_LINE_NBYTES
+HANDOUT = np.dtype(
+    {
+        "names": ["work", "done"],
+        "formats": ["i8", "i8"],
+        "offsets": [0, LINE_PAIR_NBYTES],
+        "itemsize": 2 * LINE_PAIR_NBYTES,
+    }
+)
 
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
@@ -546,7 +570,9 @@ COUNTERS = (
     "quantum_number",  # its number
     "grid",  # that is at work: whom to count for
     "asker",  # block slot whose request is at work, -1: blocks are not counted, or it is no block's
-    "n_over",  # blocks that have ended in this quantum
+    "n_running",  # SMs that have something to do in this quantum
+    "least_running",  # of these, in a quantum that is handed out to threads
+    "n_views",  # of the machine, one for each thread that runs SMs
     "n_block_rows",
     "n_warp_rows",
     "head",  # grid whose blocks start next, -1 none
@@ -563,13 +589,14 @@ COUNTERS = (
     "distributor_tick",
     "ages",
     "max_cycle",
-    "n_requests",
-    "n_bulk",  # of these, of bulk copies
+    "n_requests",  # one after the last in the quantum, like the next ones
+    "n_bulk",  # requests of bulk copies of the SM that runs
     "taken",  # the cycle in which a slice took the request served last
     "written_back",  # the tick in which a channel took the line that was evicted last
     "opens_row",  # 1: the last access to the DRAM had to open its row
     "n_loads",
     "n_blocked",
+    "n_effects",
     "n_pollers",
     "n_signals",  # sectors that have had any
     "n_samples",
@@ -666,6 +693,10 @@ BATCH_NUMBERS = (
     "sample_room",  # a quantum may start with this many records waiting, at most
     "blame_room",  # and with this many rows of causes
     "blame_mask",  # of the hash
+    "first_request",  # of a view of the machine in the lists of a quantum, like the next ones
+    "first_load",
+    "first_blocked",
+    "first_effect",
     "lookahead_nbytes",  # of steps, that a warp may run in a quantum
     "signal_mask",  # of the hash
     "n_registers",
@@ -688,3 +719,7 @@ CONSTANTS = (
     "n_columns",
     "n_asking",
 )
+
+# Nothing: it keeps the numbers of one thread's view of the machine (units/handout.py) and those of the next on cache
+# lines of their own.
+SPARE = tuple(f"spare_{k}" for k in range(LINE_PAIR_NBYTES // 8))

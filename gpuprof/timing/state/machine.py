@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.base.processes import n_threads
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
@@ -46,7 +47,7 @@ from gpuprof.timing.state.machine_tables import (
 from gpuprof.timing.state.occupancy import Occupancy
 from gpuprof.timing.state.prepared import Prepared
 from gpuprof.timing.state.stall_tables import ROW, WAITS, n_stall_rows
-from gpuprof.timing.state.static_program import StaticProgram
+from gpuprof.timing.state.static_program import BULK, StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
@@ -59,7 +60,7 @@ class State(NamedTuple):
     there.
     """
 
-    machine: np.ndarray  # MACHINE (1,)
+    machine: np.ndarray  # MACHINE (threads,): the machine's own, and those of further views of it (state/views.py)
     program: Program
     core: Core
     fetch: Fetch
@@ -235,6 +236,34 @@ def block_slots(chip: Chip, has_draws: bool) -> int:
     return chip.warp_slots if has_draws else chip.max_blocks
 
 
+class Rooms(NamedTuple):
+    """The most rows that a quantum takes in its lists."""
+
+    requests: int
+    loads: int
+    blocked: int
+    effects: int
+
+
+def rooms_of(chip: Chip, program: StaticProgram) -> Rooms:
+    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes
+    # on.
+    accesses = (
+        chip.sms
+        * chip.partitions
+        * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
+    )
+    warps = chip.sms * chip.warp_slots
+    # A sample record of each SM a cycle, a poll of each warp, and the request of units that belong to no SM.
+    requests = 2 * accesses * chip.warp_lanes + chip.sms * QUANTUM + warps + 1
+    if (program.inst["kind"] == BULK).any():
+        requests += chip.sms * layout.BULK_ROOM
+    # Each block signals and ends once, each warp ends or polls once; the rest are launches.
+    slots = chip.sms * max(block_slots(chip, has_draws) for has_draws in (False, True))
+    effects = 2 * slots + 2 * warps + chip.sms * chip.partitions * QUANTUM * chip.dispatch_units
+    return Rooms(requests, accesses, warps, effects)
+
+
 def new_core(
     machine: Machine,
     program: StaticProgram,
@@ -243,6 +272,8 @@ def new_core(
     operations: np.ndarray,
     engines: np.ndarray,
     has_draws: bool,
+    rooms: Rooms,
+    n_views: int,
 ) -> Core:
     chip = machine.chip
     partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
@@ -280,7 +311,9 @@ def new_core(
         ended=of_sms("ended", (slots, N_MBARRIERS), np.int32),
         landed=of_sms("landed", (slots, N_MBARRIERS), np.int64),
         lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
-        blocked=scratch("blocked", (warps,), np.int64),
+        handout=np.zeros(1, layout.HANDOUT),
+        effect=scratch("effect", (n_views * rooms.effects,), layout.EFFECT),
+        blocked=scratch("blocked", (n_views * rooms.blocked,), np.int64),
         poller=scratch("poller", (warps,), np.int64),
         signal=filled("signal", (n_signal_rows(program),), layout.SIGNALS),
         ledger=filled("ledger", (n, N_REASONS), np.int64),
@@ -312,17 +345,9 @@ def new_sms(chip: Chip) -> np.ndarray:
     return sm
 
 
-def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
+def new_memory(machine: Machine, occupancies: list[Occupancy], rooms: Rooms, n_views: int) -> Memory:
     chip = machine.chip
     lines = most_l1_lines(chip, occupancies)
-    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes
-    # on.
-    accesses = (
-        chip.sms
-        * chip.partitions
-        * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
-    )
-    requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
     tables = machine.tables
     of_sms, scratch = tables.of_sms, tables.scratch
     return Memory(
@@ -345,9 +370,8 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_posted=machine.channel_posted,
         channel_activate=machine.channel_activate,
         dram_row=machine.dram_row,
-        # the one after the last is of units that belong to no SM
-        request=scratch("request", (requests + 1,), layout.REQUEST),
-        load=scratch("load", (accesses,), layout.LOAD_RECORD),
+        request=scratch("request", (n_views * rooms.requests,), layout.REQUEST),
+        load=scratch("load", (n_views * rooms.loads,), layout.LOAD_RECORD),
         bucket=tables.filled("bucket", (N_BUCKETS,), np.int32, 255),
     )
 
@@ -368,7 +392,6 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
         # The outlet renumbers the places of all SMs.
         fifo=machine.tables.filled("fifo", (chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
-        over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
         # In a quantum each slot is left once, at most.
         block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS.dtype),
         warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS.dtype),
@@ -494,21 +517,23 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
 def machine_record(
     machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
 ) -> np.ndarray:
-    """A MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    """MACHINE records, one for each thread. The first has the numbers of chip and batch that the inner loop reads, and
+    counters at zero; the others are empty.
+    """
     given = (machine, program, occupancies, sampling, record_nbytes)
     if len(occupancies) > 1:  # their joined program is new each time
-        return _machine_words(*given).view(MACHINE)
-    return (
-        machine.prepared.once(_machine_words, (program, *occupancies, sampling), (record_nbytes,), *given)
-        .copy()
-        .view(MACHINE)
-    )
+        words = _machine_words(*given)
+    else:
+        words = machine.prepared.once(_machine_words, (program, *occupancies, sampling), (record_nbytes,), *given)
+    views = np.zeros((min(n_threads(), machine.chip.sms), len(words)), np.int64)
+    views[0] = words
+    return views.view(MACHINE).reshape(-1)
 
 
 def _machine_words(
     machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
 ) -> np.ndarray:
-    """The record as int64."""
+    """The first record as int64."""
     chip = machine.chip
     numbers = {
         "period_cycles": sampling.period_cycles,
@@ -535,6 +560,7 @@ def _machine_words(
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
         "activity_bins": bins_of(len(occupancies)),
+        "n_views": 1,
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "l1_lines": most_l1_lines(chip, occupancies),
         "signal_mask": n_signal_rows(program) - 1,

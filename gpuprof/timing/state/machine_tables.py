@@ -25,9 +25,11 @@ from gpuprof.timing.state.layout import (
     DRAM_ROW,
     DRAW,
     EDGE,
+    EFFECT,
     FIFO_PLACE,
     GATE,
     GRID,
+    HANDOUT,
     HOT_LINE,
     INSTRUCTION,
     ITEM,
@@ -46,6 +48,7 @@ from gpuprof.timing.state.layout import (
     REQUEST,
     SIGNALS,
     SM,
+    SPARE,
     TRANSLATION,
     UNIT_ACCESS,
     UNIT_TRAFFIC,
@@ -103,6 +106,9 @@ class Core(NamedTuple):
     ended: Annotated[np.ndarray, Table(SHORT, "n_mbarriers")]  # by block slot: ended phases of memory barriers
     landed: Annotated[np.ndarray, Table(WORD, "n_mbarriers")]  # by block slot: when the last of these phases ended
     lander: Annotated[np.ndarray, Table(WORD, "n_mbarriers")]  # by block slot: its cause
+    handout: Annotated[np.ndarray, Table(HANDOUT)]
+    # Lists of a quantum: a view of the machine has so many rows in each, an SM some of them.
+    effect: Annotated[np.ndarray, Table(EFFECT)]
     blocked: Annotated[np.ndarray, Table(WORD)]  # warps that wait for the quantum's requests
     poller: Annotated[np.ndarray, Table(WORD)]  # warps that poll
     signal: Annotated[np.ndarray, Table(SIGNALS)]  # by hash
@@ -145,8 +151,8 @@ class Memory(NamedTuple):
     channel_posted: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick in which it has done what no warp awaits
     channel_activate: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick from which it may open another row
     dram_row: Annotated[np.ndarray, Table(DRAM_ROW, "n_open_rows")]  # by bank of all channels
-    request: Annotated[np.ndarray, Table(REQUEST)]
-    load: Annotated[np.ndarray, Table(LOAD_RECORD)]
+    request: Annotated[np.ndarray, Table(REQUEST)]  # a list of a quantum
+    load: Annotated[np.ndarray, Table(LOAD_RECORD)]  # a list of a quantum
     bucket: Annotated[np.ndarray, Table(SHORT)]  # by cycle: its first request
 
 
@@ -159,7 +165,6 @@ class Cell(NamedTuple):
     leaves: Annotated[np.ndarray, Table(WORD)]  # by record: when it leaves its FIFO, NEVER: not known yet
     fifo: Annotated[np.ndarray, Table(FIFO_PLACE, "fifo_depth")]  # by SM
     waited: Annotated[np.ndarray, Table(WORD, "n_waits")]  # by warp: its stalled cycles by kind of wait
-    over: Annotated[np.ndarray, Table(SHORT)]  # block slots whose blocks have ended in this quantum
     block_row: Annotated[np.ndarray, Table(BLOCK_COUNTERS.dtype)]
     warp_row: Annotated[np.ndarray, Table(WARP_COUNTERS.dtype)]
 
@@ -190,4 +195,5 @@ TABLES = {name: get_args(kind)[1] for group in GROUPS for name, kind in group.__
 MACHINE = np.dtype(
     [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]
     + [(f"{name}_table", "i8") for name in TABLES]
+    + [(name, "i8") for name in SPARE]
 )

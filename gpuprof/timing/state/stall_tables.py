@@ -57,6 +57,20 @@ def n_stall_rows(n_instructions: int) -> int:
     return 1 + n_instructions * ROWS_OF_INSTRUCTION
 
 
+def add_stalls(rows: np.ndarray, stalls: np.ndarray, n_taken: int, more_rows: np.ndarray, more: np.ndarray) -> int:
+    """Adds the stalls of `more_rows` and `more` to those of `rows` and `stalls`, of which `n_taken` rows are taken;
+    returns how many are now.
+    """
+    where = np.nonzero(more_rows)
+    new = rows[where] == 0
+    n_new = int(np.count_nonzero(new))
+    rows[tuple(index[new] for index in where)] = np.arange(n_taken + 1, n_taken + 1 + n_new)
+    to, added = rows[where], more[more_rows[where]]
+    stalls[to, :N_BINS] += added[:, :N_BINS]
+    stalls[to, N_BINS] = np.maximum(stalls[to, N_BINS], added[:, N_BINS])
+    return n_taken + n_new
+
+
 def stalls_of(rows: np.ndarray, stalls: np.ndarray) -> np.ndarray:
     """STALLS_DTYPE, ascending by (instruction, reason): what instructions with these rows of `stall_row` have in
     `stalls`.

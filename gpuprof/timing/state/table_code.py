@@ -185,6 +185,18 @@ def _record_of(dtype: np.dtype):
 
 
 @intrinsic
+def view_at(typing_context, machine, number):
+    """The record of a thread's view of the machine: they follow each other in memory."""
+
+    def code(context, builder, signature, args):
+        first = builder.ptrtoint(args[0], INT64)
+        address = builder.add(first, builder.mul(args[1], INT64(MACHINE.itemsize)))
+        return builder.inttoptr(address, context.get_value_type(MACHINE_ROW))
+
+    return MACHINE_ROW(machine, types.int64), code
+
+
+@intrinsic
 def prefetch(typing_context, address, index):
     """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there
     when it is served.
@@ -200,6 +212,21 @@ def prefetch(typing_context, address, index):
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64), code
+
+
+@intrinsic
+def copy_bytes(typing_context, to, address, nbytes):
+    """Copies `nbytes` from `address` to another address; the two do not overlap."""
+
+    def code(context, builder, signature, args):
+        byte = ir.IntType(8).as_pointer()
+        flag = ir.IntType(1)
+        kind = ir.FunctionType(ir.VoidType(), [byte, byte, INT64, flag])
+        places = [builder.inttoptr(each, byte) for each in args[:2]]
+        builder.call(llvm_function(builder, kind, "llvm.memcpy.p0.p0.i64"), [*places, args[2], flag(0)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), code
 
 
 @intrinsic
@@ -337,5 +364,6 @@ gate_at, watched_at = _rows("gate"), _rows("watched")
 draw_at, before_at, item_at = _rows("draw"), _rows("before"), _rows("item")
 passage_at, column_at = _rows("passage"), _rows("column")
 unit_access_at, unit_traffic_at = _rows("unit_access"), _rows("unit_traffic")
-waited_at, over_at, block_row_at, warp_row_at = _rows("waited"), _rows("over"), _rows("block_row"), _rows("warp_row")
+waited_at, block_row_at, warp_row_at = _rows("waited"), _rows("block_row"), _rows("warp_row")
+effect_at = _rows("effect")
 record_at, counted_at, leaves_at, fifo_at = _rows("record"), _rows("counted"), _rows("leaves"), _rows("fifo")

@@ -3,6 +3,7 @@
 The room is flat on purpose: the SM's units, the memory's and the grid's call each other (a scheduler the load/store
 unit, the load/store unit the L1, the L1 the L2, the L2 what wakes a warp), so every split of it has circles.
 
+    quanta     sm handout effects
     issue      scheduler scoreboard register_file instruction_fetch trace_cursor
                barrier mbarrier async_copies wgmma retire
     memory     lsu l1 l2 tlb dram set_associative arrivals stage_units

@@ -10,7 +10,7 @@ become one.
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.activity_bins import MOST_BINS
 from gpuprof.timing.state.layout import ACTIVE
-from gpuprof.timing.state.table_rows import activity_at, grid_at
+from gpuprof.timing.state.table_rows import activity_at, grid_at, view_at
 
 
 @inline_njit
@@ -51,7 +51,8 @@ def fold(machine, end):
         if grid.state != ACTIVE:
             continue
         while (end - grid.start_cycle) >> grid.bin_shift >= machine.activity_bins:
-            join_pairs(machine, number, grid.bin_shift)
+            for view in range(machine.n_views):
+                join_pairs(view_at(machine, view), number, grid.bin_shift)
             grid.bin_shift += 1
         soonest = min(soonest, grid.start_cycle + (machine.activity_bins << grid.bin_shift))
     machine.fold_cycle = soonest

@@ -44,7 +44,6 @@ from gpuprof.timing.state.static_program import (
 from gpuprof.timing.state.table_rows import (
     access_of,
     block_at,
-    grid_at,
     inst_at,
     l1_queue_at,
     load_at,
@@ -52,6 +51,7 @@ from gpuprof.timing.state.table_rows import (
     part_at,
     port_at,
     prefetch,
+    presence_at,
     queue_at,
     queued_at,
     request_at,
@@ -218,10 +218,9 @@ def shared(machine, warp, inst, record, cycle, latency, result_class):
         passes *= inst.atomic_passes
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
-    grid_at(machine, machine.grid).shared_wavefronts += passes
-    sm_at(machine, part_at(machine, warp_at(machine, warp).partition).sm).bank_conflicts += max(
-        0, passes - inst.least_passes
-    )
+    sm = part_at(machine, warp_at(machine, warp).partition).sm
+    presence_at(machine, machine.grid, sm).shared_wavefronts += passes
+    sm_at(machine, sm).bank_conflicts += max(0, passes - inst.least_passes)
     start = enter(machine, warp, cycle, max(passes * TICKS, machine.shared_ticks), conflict)
     done = start + latency + extra + max(0, passes - inst.width) * machine.shared_wavefront_cycles
     if record.n_lookups and machine.cluster_shared_cycles:
@@ -333,7 +332,8 @@ def global_memory(machine, warp, inst, record, first, cycle):
     passes = np.int64(record.wavefronts)
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))
-        grid_at(machine, machine.grid).shared_wavefronts += np.int64(record.conflicts)
+        sm = part_at(machine, w.partition).sm
+        presence_at(machine, machine.grid, sm).shared_wavefronts += np.int64(record.conflicts)
     # Each 4 bytes of a lane take lsu_ticks at least: some chips' L1 delivers 64 bytes a cycle.
     conflict = CONFLICT * scattered(inst, record)
     start = enter_l1(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)

@@ -11,12 +11,12 @@ from gpuprof.timing.state.table_rows import (
     block_row_at,
     grid_at,
     load_at,
-    over_at,
     part_at,
     waited_at,
     warp_at,
     warp_row_at,
 )
+from gpuprof.timing.units.effects import WARP_ENDS, note
 from gpuprof.timing.units.sample_filter import block_in_grid
 
 N_WAITS = len(WAITS)
@@ -71,7 +71,7 @@ def warp_ends(machine, warp, cycle):
     block.issue_cycles += w.issue_cycles
     block.resident_cycles += cycle - w.start
     if machine.counts_warps:
-        write_warp(machine, warp, cycle)
+        note(machine, WARP_ENDS, warp, cycle)
 
 
 @call_njit
@@ -104,33 +104,29 @@ def block_is_over(machine, warp, cycle):
     block_at(machine, slot).end = cycle
     # It is another number where clusters run: the warp is known here, and not when the row is written.
     block_at(machine, slot).index = block_in_grid(machine, warp)
-    over_at(machine, machine.n_over).value = slot
-    machine.n_over += 1
 
 
 @call_njit
-def write_blocks(machine):
-    """Rows of the blocks that have ended in this quantum, whose requests have been served."""
-    for k in range(machine.n_over):
-        block = block_at(machine, over_at(machine, k).value)
-        r = block_row_at(machine, machine.n_block_rows)
-        grid = grid_at(machine, block.grid)
-        r.start_cycle = block.start
-        r.end_cycle = block.end
-        r.launch = grid.launch
-        r.block = block.index
-        r.sm = block.sm
-        r.warps = grid.warps_per_block
-        r.issue_slots = block.issue_slots
-        r.issue_cycles = block.issue_cycles
-        r.resident_cycles = block.resident_cycles
-        r.l1_sectors = block.l1_sectors
-        r.l1_hits = block.l1_hits
-        r.l2_requests = block.l2_requests
-        r.l2_request_cycles = block.l2_request_cycles
-        r.l2_sectors = block.l2_sectors
-        r.l2_hits = block.l2_hits
-        r.dram_read_sectors = block.dram_read_sectors
-        r.dram_write_sectors = block.dram_write_sectors
-        machine.n_block_rows += 1
-    machine.n_over = 0
+def write_block(machine, slot):
+    """The row of a block that has ended in this quantum, whose requests have been served."""
+    block = block_at(machine, slot)
+    r = block_row_at(machine, machine.n_block_rows)
+    grid = grid_at(machine, block.grid)
+    r.start_cycle = block.start
+    r.end_cycle = block.end
+    r.launch = grid.launch
+    r.block = block.index
+    r.sm = block.sm
+    r.warps = grid.warps_per_block
+    r.issue_slots = block.issue_slots
+    r.issue_cycles = block.issue_cycles
+    r.resident_cycles = block.resident_cycles
+    r.l1_sectors = block.l1_sectors
+    r.l1_hits = block.l1_hits
+    r.l2_requests = block.l2_requests
+    r.l2_request_cycles = block.l2_request_cycles
+    r.l2_sectors = block.l2_sectors
+    r.l2_hits = block.l2_hits
+    r.dram_read_sectors = block.dram_read_sectors
+    r.dram_write_sectors = block.dram_write_sectors
+    machine.n_block_rows += 1

@@ -32,6 +32,7 @@ from gpuprof.timing.state.table_rows import (
     word_at,
 )
 from gpuprof.timing.units.cause_ledger import SPREAD, seen_by
+from gpuprof.timing.units.effects import WARP_POLLS, note
 from gpuprof.timing.units.l1 import request
 from gpuprof.timing.units.scoreboard import hold, sleep
 
@@ -53,10 +54,15 @@ def poll(machine, warp, first, count, start):
         w.poll_first = 0
         return False
     w.poll_next = start
-    poller_at(machine, machine.n_pollers).value = warp
-    machine.n_pollers += 1
+    note(machine, WARP_POLLS, warp, start)
     hold(machine, warp, LONG_SCOREBOARD, NEVER)
     return True
+
+
+@call_njit
+def begin_to_poll(machine, warp):
+    poller_at(machine, machine.n_pollers).value = warp
+    machine.n_pollers += 1
 
 
 @call_njit

@@ -10,6 +10,7 @@ from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
 from gpuprof.timing.state.table_rows import block_at, edge_at, grid_at, warp_at
 from gpuprof.timing.units.draw_pipeline import shaded
+from gpuprof.timing.units.effects import BLOCK_SIGNALS, note
 from gpuprof.timing.units.operations import comes_closer, start_operations
 from gpuprof.timing.units.scoreboard import hold, sleep
 from gpuprof.timing.units.sm_resources import find_room
@@ -71,11 +72,14 @@ def is_active(machine, grid_index, present):
 @call_njit
 def block_ends(machine, slot, cycle):
     """A block has ended at `cycle`, and perhaps its grid with it."""
-    g = block_at(machine, slot).grid
+    block = block_at(machine, slot)
+    g = block.grid
     grid = grid_at(machine, g)
-    signal(machine, slot, cycle)
+    grid.end_cycle = max(grid.end_cycle, cycle)
+    if not block.signalled:
+        signal(machine, slot, cycle)
     if grid.first_item >= 0:
-        shaded(machine, grid.first_item + block_at(machine, slot).index, cycle)
+        shaded(machine, grid.first_item + block.index, cycle)
     grid.done_blocks += 1
     if grid.done_blocks == grid.total_blocks:
         grid_ends(machine, g)
@@ -84,7 +88,7 @@ def block_ends(machine, slot, cycle):
 @call_njit
 def grid_ends(machine, grid_index):
     """A grid has ended, so the grids that wait for it come closer to their launch. (Of blocks that end in one quantum
-    the last may be seen first, since SMs run one after the other.)
+    the last may be seen first: they come in the order of their SMs.)
     """
     grid = grid_at(machine, grid_index)
     t = grid.end_cycle
@@ -116,13 +120,18 @@ def leave_pool(machine, t):
 
 
 @call_njit
-def signal(machine, slot, cycle):
-    """A block lets dependent grids start, once. When all blocks have, those that were launched so may."""
+def note_signal(machine, slot, cycle):
+    """A block lets dependent grids start, once."""
     block = block_at(machine, slot)
-    if block.signalled:
-        return
-    block.signalled = 1
-    grid = grid_at(machine, block.grid)
+    if not block.signalled:
+        block.signalled = 1
+        note(machine, BLOCK_SIGNALS, slot, cycle)
+
+
+@call_njit
+def signal(machine, slot, cycle):
+    """A block has let dependent grids start. When all blocks have, those that were launched so may."""
+    grid = grid_at(machine, block_at(machine, slot).grid)
     grid.signalled += 1
     grid.signal_cycle = max(grid.signal_cycle, cycle)
     if grid.signalled == grid.total_blocks:

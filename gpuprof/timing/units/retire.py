@@ -7,11 +7,11 @@ from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.state.static_program import EXIT
-from gpuprof.timing.state.table_rows import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import block_at, inst_at, part_at, presence_at, sm_at, warp_at
 from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
+from gpuprof.timing.units.effects import BLOCK_ENDS, note
 from gpuprof.timing.units.per_block import block_is_over, warp_ends
-from gpuprof.timing.units.pool import block_ends
 from gpuprof.timing.units.scoreboard import block_until_served, hold
 from gpuprof.timing.units.sm_resources import give_back
 
@@ -87,9 +87,8 @@ def release(machine, warp, cycle):
     part = part_at(machine, w.partition)
     sm = sm_at(machine, part.sm)
     block = block_at(machine, w.block_slot)
-    grid = grid_at(machine, w.grid)
-    grid.resident_warp_cycles += cycle - w.start
-    grid.end_cycle = max(grid.end_cycle, cycle)
+    presence = presence_at(machine, w.grid, part.sm)
+    presence.resident_warp_cycles += cycle - w.start
     if machine.counts_blocks:
         warp_ends(machine, warp, cycle)
     w.state = EMPTY
@@ -97,7 +96,6 @@ def release(machine, warp, cycle):
     if part.current == w.lane:
         part.current = -1
     sm.warps -= 1
-    presence = presence_at(machine, w.grid, part.sm)
     presence.warps -= 1
     if presence.warps == 0:
         presence.active_cycles += cycle - presence.active_since
@@ -108,5 +106,5 @@ def release(machine, warp, cycle):
         return
     if machine.counts_blocks:
         block_is_over(machine, warp, cycle)
-    block_ends(machine, w.block_slot, cycle)
+    note(machine, BLOCK_ENDS, w.block_slot, cycle)
     give_back(machine, w.block_slot, part.sm, cycle)

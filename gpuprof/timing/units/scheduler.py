@@ -40,13 +40,13 @@ from gpuprof.timing.state.static_program import (
 )
 from gpuprof.timing.state.table_rows import (
     cause_at,
-    grid_at,
     inst_at,
     lane_at,
     least_word_after,
     lowest_bit,
     part_at,
     port_at,
+    presence_at,
     until_at,
     wake_at,
     wake_place,
@@ -57,11 +57,12 @@ from gpuprof.timing.state.table_rows import (
 from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
 from gpuprof.timing.units.cause_ledger import itself
+from gpuprof.timing.units.effects import WARP_LAUNCHES, note
 from gpuprof.timing.units.events import count_issue
 from gpuprof.timing.units.l1 import invalidate
 from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
-from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
+from gpuprof.timing.units.pool import note_signal, wait_for_grids
 from gpuprof.timing.units.register_file import read_registers
 from gpuprof.timing.units.retire import (
     BRANCHING,
@@ -237,7 +238,7 @@ def issue(machine, partition, slot, follows, cycle):
     part.issued = cycle
     part.occupant = itself(machine, wi, ISSUED)
     machine.grid = w.grid
-    grid_at(machine, w.grid).issue_slots += 1
+    presence_at(machine, w.grid, part.sm).issue_slots += 1
     w.issue_slots += 1
     # The queue of memory instructions is reserved with the access itself, in lsu.enter.
     served = cycle
@@ -309,7 +310,7 @@ def execute(machine, warp, inst, cycle, served):  # noqa: C901  # compiled: arra
     elif kind == PRODUCT_WAIT:
         wait_for_products(machine, warp, inst.newest, cycle)
     elif kind == GRID_SIGNAL:
-        signal(machine, warp_at(machine, warp).block_slot, cycle)
+        note_signal(machine, warp_at(machine, warp).block_slot, cycle)
     elif kind == GRID_WAIT:
         wait_for_grids(machine, warp, cycle)
     elif kind == BULK_WAIT:
@@ -329,4 +330,4 @@ def execute(machine, warp, inst, cycle, served):  # noqa: C901  # compiled: arra
             warp_at(machine, warp).last_store,
         )
     elif kind == LAUNCH:
-        launch_grids(machine, warp, cycle)
+        note(machine, WARP_LAUNCHES, warp, cycle)

@@ -27,6 +27,7 @@ from gpuprof.timing.state.table_rows import (
     maker_at,
     second_at,
     second_maker_at,
+    sm_at,
     warp_at,
 )
 from gpuprof.timing.units.async_copies import settle_copy
@@ -39,15 +40,14 @@ DRAIN = INDEX["drain"]
 
 
 @call_njit
-def settle(machine):
-    """Replaces this quantum's tokens by cycles."""
+def settle(machine, sm):
+    """Replaces the tokens that an SM's loads of this quantum have left by cycles."""
+    s = sm_at(machine, sm)
     # Registers first, since the blocked warps read them.
-    for index in range(machine.n_loads):
+    for index in range(s.first_load, s.end_load):
         settle_load(machine, index)
-    for k in range(machine.n_blocked):
+    for k in range(s.first_blocked, s.end_blocked):
         unblock(machine, blocked_at(machine, k).value)
-    machine.n_loads = 0
-    machine.n_blocked = 0
 
 
 @inline_njit
