@@ -5,9 +5,10 @@ zero or true, discards what is written), or a tuple of numbers for consecutive r
 place.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, is_not
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import CALLS, COLLECTIVE, kinds_of
@@ -56,9 +57,17 @@ class Inst:
     clobbers: Clobbers | None = None
     line: int = 0
     location: Location | None = None
+    read: Sequence[int] = ()  # `reads()` and `writes()`, as `liveness.block_liveness` found them
+    written: Sequence[int] = ()
 
-    def reads(self) -> list[int]:
+    def reads(self) -> tuple[int, ...] | list[int]:
         """Virtual registers read, guard included; one that is read twice is there twice."""
+        sources = _SOURCES[self.op.number]
+        if sources is not None:
+            values = sources(self)
+            if self.guard is not None:
+                values = (self.guard, *values)
+            return tuple(filter(_is_there, values)) if None in values else values
         registers = []
         for value in _READ[self.op.number](self):
             if value.__class__ is int:
@@ -101,6 +110,15 @@ _READ = [
     attrgetter("guard", *slots, *(["uses"] if row.kind in _CONVENTION or not slots else []))
     for row, slots in zip(TABLE, READ_SLOTS, strict=True)
 ]
+# The same without the guard, as one tuple, of rows that read no groups.
+_SOURCES = [
+    None if row.kind in _CONVENTION or len(slots) < 2 or any(getattr(row, slot)[1:] for slot in slots)
+    else attrgetter(*slots)
+    for row, slots in zip(TABLE, READ_SLOTS, strict=True)
+]  # fmt: skip
+# Rows of which an operand may be a group of registers.
+HAS_GROUPS = [any(spec.lstrip(">")[1:] for spec in (row.dst, row.a, row.b, row.c, row.e)) for row in TABLE]
+_is_there = partial(is_not, None)
 _WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
 _WRITES_DST_ONLY = [
     slots == ("dst",) and row.kind not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
@@ -109,6 +127,8 @@ _WRITES_DST_ONLY = [
 
 def groups_of(inst: Inst) -> list[tuple[int, ...]]:
     """The neighbouring registers that an instruction reads or writes together."""
+    if not HAS_GROUPS[inst.op.number]:
+        return []
     operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
     return [operand for operand in operands if operand.__class__ is tuple]
 
