@@ -3,6 +3,7 @@
 from gpuprof.assemble.ir.body import Inst
 from gpuprof.isa.kinds import ATOMICS, KINDS, kinds_of
 from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.special import SPECIAL_INDEX
 
 _CLOCKS = frozenset(
@@ -15,6 +16,10 @@ _ALIASES = {
 }  # fmt: skip
 _WRITES = ATOMICS | kinds_of("store", "copy", "surface_store", "matrix_store")
 _OF_OTHER_LANES = kinds_of("matrix_load", "matrix_store")  # a lane has what is at another's address
+# Rows that may be a fence or an access, by number.
+MAY_TOUCH_MEMORY = [
+    KINDS[row.kind].is_fence or row.kind in ("special", "load", "store") or row.space in _ALIASES for row in TABLE
+]
 _NC = FIELDS["cache"].names.index("nc")
 
 
