@@ -46,6 +46,7 @@ class LineTable:
         self._seen: dict[tuple[int, int, int], Location] = {}
         self._depth: dict[tuple[int, int, int], int] = {}
         self._made: dict[tuple, Location | None] = {}
+        self._said: dict[tuple[str | None, ...], Location | None] = {}  # by the numbers of a directive, as text
         self._function = ""
         self.current: Location | None = None
 
@@ -54,7 +55,18 @@ class LineTable:
         self._seen.clear()
         self._depth.clear()
         self._made.clear()
+        self._said.clear()
         self.current = None
+
+    def loc_of(self, numbers: tuple[str | None, ...]):
+        """`loc` of what a directive says: file, line, column, and where it says so label, file, line, column."""
+        if numbers in self._said:
+            self.current = self._said[numbers]
+            return
+        file, line, column, label, *call_site = numbers
+        site = tuple(map(int, call_site)) if label else None
+        self.loc(int(file), int(line), int(column), label or "", site)
+        self._said[numbers] = self.current
 
     def loc(self, file: int, line: int, column: int, label: str, call_site: tuple[int, int, int] | None):
         """Raises ValueError when the position is inlined deeper than any compiler inlines."""

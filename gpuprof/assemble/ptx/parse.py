@@ -29,13 +29,19 @@ _VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 
 def parse(text: str, name: str = "<ptx>") -> ast.Module:
     """The module written in a PTX text. Raises PtxError with name, line and column when it is not valid PTX."""
-    parser = _Parser(text, name)
+    parser: _Parser | None = None
 
     def look(shown: Stage) -> None:
-        shown.done = parser.token.offset
+        shown.done = parser.token.offset if parser else 0
 
     with stage("reading", "characters", len(text), look=look):
-        return parser.module()
+        try:
+            parser = _Parser(text, name, is_whole=False)
+            return parser.module()
+        except PtxError:
+            # What is wrong first, the whole text says: a character that starts no token comes before all else.
+            parser = _Parser(text, name, is_whole=True)
+            return parser.module()
 
 
 class _Parser(BodyParser):
