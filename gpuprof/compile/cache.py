@@ -1,4 +1,5 @@
-"""Keeps compiled modules between runs, in the folder "ptx" of `base.folders`.
+"""Keeps compiled modules between runs, in the folder "ptx" of `base.folders`, and in the folder "functions" what the
+assembler makes of them (`assemble.function_cache`).
 
 An entry is named by a digest of everything known before compiling (source text, flags, the compiler's environment, tool
 versions, this package's own files) and holds the digests of the headers that the compiler found on the way; it serves
@@ -24,13 +25,15 @@ from gpuprof.cuda import FORWARDING, INCLUDE
 from gpuprof.errors import UsageError
 from gpuprof.isa import facts
 
+MODULES, FUNCTIONS = "ptx", "functions"  # folders
 _MOST_ENTRIES = 500
+_MOST_NBYTES = 1 << 29  # of a folder's entries together
 _NEW = ".new-"  # and the numbers of the process and the thread that write it
 
 
-def folder() -> Path:
+def folder(name: str = MODULES) -> Path:
     """Raises OSError when there is none that can be used."""
-    return cache_folder("ptx", is_executed=False).path
+    return cache_folder(name, is_executed=False).path
 
 
 def environment() -> dict[str, str]:
@@ -75,16 +78,30 @@ def file_digest(path: str) -> str:
 
 def load(key: str) -> PtxModule | None:
     """The module stored under a key, if it is whole and its headers are unchanged."""
-    try:
-        checksum, _, payload = read_input(folder() / key, CACHED).partition(b"\n")
-    except (OSError, UsageError):  # OSError: no home to look in
-        return None
-    if hashlib.sha256(payload).hexdigest().encode() != checksum:
+    payload = load_bytes(MODULES, key)
+    if payload is None:
         return None
     entry = json.loads(payload)
     if any(file_digest(path) != known for path, known in entry["headers"].items()):
         return None
     return PtxModule.from_dict(entry["module"])
+
+
+def load_bytes(name: str, key: str) -> bytes | None:
+    """What `store_bytes` stored under a key of the folder `name`, if it is whole."""
+    try:
+        checksum, _, payload = read_input(folder(name) / key, CACHED).partition(b"\n")
+    except (OSError, UsageError):  # OSError: no home to look in
+        return None
+    return payload if hashlib.sha256(payload).hexdigest().encode() == checksum else None
+
+
+def store_bytes(name: str, key: str, payload: bytes) -> None:
+    """Writes an entry. A cache that cannot be written (no home, a full disk) is only slower, so nothing is raised."""
+    with contextlib.suppress(OSError):
+        entries = folder(name)
+        _write(entries / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
+        _prune(entries)
 
 
 def values(key: str) -> dict | None:
@@ -102,14 +119,9 @@ def store_values(key: str, new: dict) -> None:
 
 
 def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
-    """Writes an entry. A cache that cannot be written (no home, a full disk) is only slower, so nothing is raised."""
-    payload = json.dumps(
-        {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
-    ).encode()
-    with contextlib.suppress(OSError):
-        entries = folder()
-        _write(entries / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
-        _prune(entries)
+    """Writes a module's entry, as `store_bytes` does."""
+    entry = {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
+    store_bytes(MODULES, key, json.dumps(entry).encode())
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -126,6 +138,8 @@ def _prune(entries: Path) -> None:
     for path in entries.glob(f"{_NEW}*"):
         if not is_running(int(path.name.removeprefix(_NEW).partition("-")[0])):
             path.unlink(missing_ok=True)
-    oldest_first = sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime)
-    for path in oldest_first[:-_MOST_ENTRIES]:
-        path.unlink(missing_ok=True)
+    nbytes = 0
+    for number, path in enumerate(sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True), 1):
+        nbytes += path.stat().st_size
+        if number > _MOST_ENTRIES or nbytes > _MOST_NBYTES:
+            path.unlink(missing_ok=True)

@@ -220,12 +220,16 @@ class Body:
         for block in self.blocks:
             yield from block.insts
 
+    @property
+    def symbols(self) -> set[str]:
+        """Functions and variables whose addresses it takes."""
+        return {inst.symbol for inst in self.instructions() if inst.symbol}
+
 
 def words_of(body: Body) -> list[int]:
     """The 32-bit registers of a thread that each virtual register takes."""
     return [0 if register in body.uniform else WORDS[file] for register, file in enumerate(body.files)]
 
 
-def mods_without_operands(mods: int) -> int:
-    """`mods` without the imm_slot and const fields, which the encoder sets from the instruction."""
-    return mods & ~(FIELDS["imm_slot"].put(3) | FIELDS["const"].put(1))
+# `mods` without the imm_slot and const fields, which the encoder sets from the instruction.
+WITHOUT_OPERANDS = ~(FIELDS["imm_slot"].put(3) | FIELDS["const"].put(1))

@@ -423,17 +423,20 @@ def _first_location(function: ast.Function) -> Location | None:
     return next((each.location for each in statements if isinstance(each, ast.Instruction) and each.location), None)
 
 
-def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
-    """Bodies of all functions that have one, in the module's order.
+def lower_function(function: ast.Function, layout: Layout, unsupported: list[str]) -> Body:
+    """The body of a function that has one. Every instruction there is no lowering for is described in `unsupported`.
 
-    Raises UnsupportedInstruction that lists every instruction there is no lowering for, PtxError at anything invalid.
+    Raises PtxError at anything invalid.
     """
-    unsupported: list[str] = []
-    bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
-    for body in bodies:
-        body.keeps_order = module.is_debug
-        body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in layout.functions[body.name].directives
+    module = layout.module
+    body = Lowering(function, layout, module.name, unsupported).run()
+    body.keeps_order = module.is_debug
+    body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in function.directives
+    return body
+
+
+def check_supported(unsupported: list[str]) -> None:
+    """Raises UnsupportedInstruction that lists every instruction there is no lowering for, if there is any."""
     if unsupported:
         more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""
         raise UnsupportedInstruction("\n".join(unsupported[:20]) + more)
-    return bodies

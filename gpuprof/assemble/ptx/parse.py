@@ -177,7 +177,8 @@ class _Parser(BodyParser):
 
     # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
     def function(self, is_kernel: bool, linkage: str) -> ast.Function:
-        line = self.where.line(self.token.offset)
+        start = self.token.offset
+        line = self.where.line(start)
         function_directives: dict[str, tuple[int, ...]] = {}
         self.function_directives(function_directives)
         returns = self.params() if not is_kernel and self.token.text == "(" else ()
@@ -201,6 +202,9 @@ class _Parser(BodyParser):
         self.lines.start_function(name)
         self.function_name = name
         function.body = self.block()
+        before = self.tokens[self.index - 1] if self.index else None
+        function.span = start, before.offset + 1 if before else self.token.offset
+        function.positions, function.marks = self.lines.positions, tuple(self.lines.marks)
         return function
 
     def begins_declaration(self) -> bool:
