@@ -210,6 +210,8 @@ class Body:
     constants_nbytes: int = 0  # of the program's variables in constant memory
     names: dict[str, int] = field(default_factory=dict)  # of the PTX's registers, those that the function declares
     copied: set[int] = field(default_factory=set)  # lines of the PTX in loops of which passes have made copies
+    # What passes have found out, by its name, as long as it holds; None outside of `optimize.pipeline`.
+    found: dict[str, dict] | None = None
     uniform: set[int] = field(default_factory=set)  # what uniform registers hold: `registers.uniform`
 
     def register(self, file: str) -> int:
