@@ -10,7 +10,7 @@ its own.
 from functools import cached_property
 
 from gpuprof.assemble.ir.body import Inst
-from gpuprof.assemble.ir.memory_order import MAY_TOUCH_MEMORY, conflict, is_access, is_fence, is_read_only, is_write
+from gpuprof.assemble.ir.memory_order import MAY_TOUCH_MEMORY, Accesses, is_access, is_fence, is_read_only, is_write
 from gpuprof.assemble.registers.allocate import SCRATCH_WORDS
 from gpuprof.isa.kinds import BLOCK_BARRIERS
 from gpuprof.isa.opcodes import TABLE, check_latencies
@@ -126,27 +126,23 @@ class Dependences:
 
     def _memory(self, touching: list[tuple[int, Inst]]):
         """Reads keep their order against writes, writes against both; no access passes a fence."""
-        reads: list[int] = []
-        writes: list[int] = []
+        since: list[int] = []  # accesses since the last fence
+        known = Accesses()
         fence = -1
         for index, inst in touching:
             if is_fence(inst):
-                for earlier in (*reads, *writes, *((fence,) if fence >= 0 else ())):
+                for earlier in (*since, *((fence,) if fence >= 0 else ())):
                     self._edge(earlier, index, 1)
-                fence, reads, writes = index, [], []
+                fence, since, known = index, [], Accesses()
             elif is_access(inst):
                 if fence >= 0:
                     self._edge(fence, index, 1)
+                since.append(index)
                 # No store of the kernel can change such data, so only fences keep their place.
-                if is_read_only(inst):
-                    reads.append(index)
-                    continue
-                stores = is_write(inst)
-                for earlier in (*reads, *writes) if stores else writes:
-                    first = self.region[earlier]
-                    if not is_read_only(first) and conflict(first, inst):
+                if not is_read_only(inst):
+                    for earlier in known.conflicts(inst):
                         self._edge(earlier, index, 1)
-                (writes if stores else reads).append(index)
+                    known.add(index, inst)
 
     def _barriers(self):
         """Values made from loads of shared memory before a block's barrier stay before it: with ptxas 13.0

@@ -48,8 +48,8 @@ def _lower(graph: Dependences, orders: list[list[int]]) -> tuple[list[int], list
     return min(((order, pressure(graph, order)) for order in orders), key=lambda each: max(each[1]))
 
 
-# How far an instruction is from letting go of its operands: by its index, a bit set of the placed instructions, and of
-# each value whether it is live.
+# How far an instruction is from letting go of its operands: by its index, a bit set of the instructions that are not
+# placed yet, and of each value whether it is live.
 _Distance = Callable[[int, int, list[bool]], int]
 
 
@@ -65,10 +65,16 @@ def _instructions_to_makers(graph: Dependences) -> _Distance:
             bits |= behind[successor]
         behind[index] = bits
     behind_maker = {value: behind[index] for index, made in enumerate(graph.makes) for value in made}
+    sources = [[(v, behind_maker[v]) for v in reads if v in behind_maker] for reads in graph.reads]
 
-    def distance(index: int, placed: int, alive: list[bool]) -> int:
-        to_come = [behind_maker[v] & ~placed for v in graph.reads[index] if v in behind_maker and not alive[v]]
-        return max([bits.bit_count() for bits in to_come], default=0)
+    def distance(index: int, left: int, alive: list[bool]) -> int:
+        longest = 0
+        for value, bits in sources[index]:
+            if not alive[value]:
+                n = (bits & left).bit_count()
+                if n > longest:
+                    longest = n
+        return longest
 
     return distance
 
@@ -133,27 +139,27 @@ def _from_the_end(graph: Dependences, distance: _Distance, latest_first: bool) -
     """
     start = _Backwards(graph)
     before, waiting, alive, change = start.before, start.waiting, start.alive, start.change
-    placed = 0
+    left = (1 << len(change)) - 1  # bit set: not placed yet
     order: list[int] = []
 
     def entry(index: int) -> tuple[int, int, int, int]:
-        return change[index], distance(index, placed, alive), -len(order) if latest_first else 0, -index
+        return change[index], distance(index, left, alive), -len(order) if latest_first else 0, -index
 
     ready = [entry(i) for i in range(len(change)) if not waiting[i]]
     heapify(ready)
     while ready:
         words, _, _, index = heappop(ready)
         index = -index
-        if placed >> index & 1 or words != change[index]:
+        if not left >> index & 1 or words != change[index]:
             continue  # it is there again with what it changes now
-        placed |= 1 << index
+        left ^= 1 << index
         order.append(index)
         for value in graph.reads[index]:
             if not alive[value]:
                 alive[value] = True
                 for reader in graph.readers[value]:
                     change[reader] -= graph.words[value]
-                    if not waiting[reader] and not placed >> reader & 1:
+                    if not waiting[reader] and left >> reader & 1:
                         heappush(ready, entry(reader))
         for earlier in before[index]:
             waiting[earlier] -= 1
