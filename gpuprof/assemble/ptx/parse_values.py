@@ -60,7 +60,7 @@ class ValueParser:
 
     def continue_at(self, position: int):
         """The next token is the first one from a position on."""
-        self.position = position
+        self.read_to = position  # tokens are there up to this character
         self.tokens: list[Token] = []
         self.index = 0
         self._read_on()
@@ -68,7 +68,7 @@ class ValueParser:
 
     def _read_on(self):
         if not self.tokens or self.tokens[-1].kind != "end":
-            self.position = read_tokens(self.text, self.name, self.position, self.tokens, _AT_ONCE)
+            self.read_to = read_tokens(self.text, self.name, self.read_to, self.tokens, _AT_ONCE)
 
     def accept(self, text: str) -> bool:
         if self.token.text == text and self.token.kind != "string":

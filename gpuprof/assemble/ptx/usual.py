@@ -12,10 +12,10 @@ _WORD = r"[A-Za-z_$%][\w$]*(?:\.\w+)*"
 _NUMBER = r"(?:0|[1-9]\d{0,8})"
 STATEMENT = re.compile(
     rf"""
-    (?:\s+ | //[^\n]*\n)*
+    (?: \s | //[^\n]*\n )*+
     (?:
-      (?: @ (?P<negated>!?) (?P<guard>{_WORD}) [ \t]+ )?
-      (?P<opcode>[a-z]\w*(?:(?:\.|::)\w+)*) (?: [ \t]+ (?P<operands>[^;"/:@\n]*) )? ;
+      (?: @ (?P<negated>!?) (?P<guard>{_WORD}) [ \t]++ )?
+      (?P<opcode>[a-z]\w*(?:(?:\.|::)\w+)*) (?: [ \t]++ (?P<operands>[^;"/:@\n]*+) )? ;
     | \.loc [ \t]+ (?P<file>{_NUMBER}) [ \t]+ (?P<line>{_NUMBER}) [ \t]+ (?P<column>{_NUMBER})
       (?: ,[ ] function_name [ ] (?P<function>{_WORD}) ,[ ] inlined_at
         [ ] (?P<at_file>{_NUMBER}) [ ] (?P<at_line>{_NUMBER}) [ ] (?P<at_column>{_NUMBER}) )?
