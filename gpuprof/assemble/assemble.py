@@ -1,7 +1,7 @@
 """PTX to a program: the order of the stages, and the linking of functions into one code array.
 
-Functions are assembled one after the other, so that no more than one is there as trees and instructions at a time; those
-that call others wait until all are known.
+Functions are assembled one after the other, so that the instructions of only one are in memory at a time; those that
+call others wait until all are known.
 """
 
 import math
@@ -109,7 +109,7 @@ class _Functions:
                 self.params[name] = self._params(function)
             if self._was_made(function):
                 if not self._calls(self.made[name]):
-                    function.body = ast.Block()  # nobody asks for its statements any more
+                    function.body = ast.Block()  # its statements are not asked for again
                 continue
             body = lower_function(function, self.layout, self.unsupported)
             if self.unsupported:
@@ -138,7 +138,7 @@ class _Functions:
                 raise errors[name]
             counted_on = self._counted_on(known[name])
             if name not in waiting and counted_on != self.made[name].counted_on:
-                # The callees take other registers than when it was kept.
+                # The callees take other registers than when it was cached.
                 waiting[name] = lower_function(self.layout.functions[name], self.layout, self.unsupported)
                 self._optimize(waiting[name])
             if name in waiting:
@@ -197,7 +197,7 @@ class _Functions:
         return found
 
     def _count(self, name: str) -> None:
-        """What it takes together with its callees."""
+        """Adds up a function and its callees."""
         made, callees = self.made[name], self._callees(name)
         known = [self.counts[callee] for callee in callees if callee in self.counts]
         self.counts[name] = Registers(*(max(column) for column in zip(made.registers, *known, strict=True)))
@@ -312,7 +312,7 @@ def _linked(module, tree: ast.Module, functions: _Functions) -> Program:
             )
             reads = _literal_reads(each.code)
             imm[reads] = places[(imm[reads] - LITERALS_AT) // 8]
-        relocations += [Relocation(first + index, symbol, "abs64", addend) for index, symbol, addend in each.relocations]
+        relocations += [Relocation(first + at, symbol, "abs64", addend) for at, symbol, addend in each.relocations]
         lines[first:last] = np.where(each.lines > 0, each.lines + (function.line - 1), 0)
         positions = [*map(readable.of, function.positions), None]  # the last is that of -1
         locations += [positions[number] for number in each.positions.tolist()]

@@ -56,9 +56,7 @@ class Assembled(NamedTuple):
         return {symbol for _, symbol, _ in self.relocations}
 
 
-def assembled(
-    body: Body, function: ast.Function, allocation: Allocation, counted_on: dict[str, Clobbers]
-) -> Assembled:
+def assembled(body: Body, function: ast.Function, allocation: Allocation, counted_on: dict[str, Clobbers]) -> Assembled:
     """A body that has its registers, as a plain value."""
     body.frame_nbytes = align_up(body.frame_nbytes, 16)
     insts = list(body.instructions())

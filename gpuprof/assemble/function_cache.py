@@ -1,4 +1,4 @@
-"""Functions of a module as they were assembled before, kept on disk next to the compiler's modules (`compile.cache`).
+"""Functions of a module as they were assembled before, cached on disk next to the compiler's modules (`compile.cache`).
 
 An entry holds all functions of one module, by a digest of all that decides what becomes of each: its text, what it
 refers to with the places of that, the options, and the assembler's own files. So in a module that has changed only the
@@ -55,7 +55,7 @@ class FunctionCache:
         self.now: dict[str, Assembled] = {}
 
     def find(self, function: ast.Function, layout: Layout, limit: int, is_wanted: bool) -> Assembled | None:
-        """What was made of such a function. `limit`, `is_wanted`: of its registers, as in `registers.fit`."""
+        """The result for such a function, or None. `limit`, `is_wanted`: of its registers, as in `registers.fit`."""
         first, last = function.span
         if first == last:
             return None  # it is not of this text
@@ -88,7 +88,8 @@ def _key(function: ast.Function, text: str, layout: Layout, limit: int, is_wante
     facts = (
         (tree.version, tree.target, tree.is_debug, tree.keeps_loops, tree.address_bits, tree.registers),
         (name, function.is_kernel, function.linkage, limit, is_wanted),
-        layout.constants_nbytes, layout.module_local.nbytes, layout.param_offsets.get(name), layout.shared_offsets[name],
+        (layout.constants_nbytes, layout.module_local.nbytes),
+        (layout.param_offsets.get(name), layout.shared_offsets[name]),
         [
             (variable.key, variable.space, variable.type, variable.nbytes, variable.align, variable.is_array,
              variable.linkage, variable.is_pointer, variable.vector, layout.const_offsets.get(each),
@@ -96,7 +97,8 @@ def _key(function: ast.Function, text: str, layout: Layout, limit: int, is_wante
             for each, variable in layout.variables.items() if variable.name in words or each.startswith(f"{name}::")
         ],
         [
-            (each, other.is_kernel, other.linkage, other.body is None, _declared(other.params), _declared(other.returns))
+            (each, other.is_kernel, other.linkage, other.body is None, _declared(other.params),
+             _declared(other.returns))
             for each, other in layout.functions.items() if each in words
         ],
         [variable.key for variable in _variables(function.body)],
@@ -119,10 +121,11 @@ def _variables(block: ast.Block | None) -> Iterator[ast.Variable]:
 
 def _written(functions: dict[str, Assembled]) -> Iterator[bytes]:
     """A line of JSON with what is no array, and the arrays of all functions."""
-    plain = {
-        key: {name: value for name, value in made._asdict().items() if name not in dict(_ARRAYS)} | {"n": len(made.code)}
-        for key, made in functions.items()
-    }
+    plain = {}
+    for key, made in functions.items():
+        plain[key] = made._asdict() | {"n": len(made.code)}
+        for name, _ in _ARRAYS:
+            del plain[key][name]
     yield json.dumps(plain).encode() + b"\n"
     for made in functions.values():
         for name, dtype in _ARRAYS:

@@ -88,7 +88,7 @@ def load(key: str) -> PtxModule | None:
 
 
 def load_bytes(name: str, key: str) -> bytes | None:
-    """What `store_bytes` stored under a key of the folder `name`, if it is whole."""
+    """The bytes that `store_bytes` stored under a key of the folder `name`, if they are whole."""
     try:
         checksum, _, payload = read_input(folder(name) / key, CACHED).partition(b"\n")
     except (OSError, UsageError):  # OSError: no home to look in

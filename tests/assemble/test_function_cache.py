@@ -141,8 +141,8 @@ CHANGES = {
     ),
     "an instruction after a position": (lambda text: text.replace(".loc 1 30 3", ".loc 1 30 3 bar.sync 0;"), ["other"]),
     "the registers of a callee": (
-        lambda text: text.replace("add.s32 %r2, %r1, %r1;", "div.s64 %rd1, %rd1, %rd2; mov.b64 {%r2, _}, %rd1;").replace(
-            ".reg .b32 %r<3>;", ".reg .b32 %r<3>; .reg .b64 %rd<3>;", 1
+        lambda text: text.replace("add.s32 %r2, %r1, %r1;", "div.s64 %d1, %d1, %d2; mov.b64 {%r2, _}, %d1;").replace(
+            ".reg .b32 %r<3>;", ".reg .b32 %r<3>; .reg .b64 %d<3>;", 1
         ),
         ["twice", "calls"],
     ),

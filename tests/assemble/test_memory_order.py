@@ -11,9 +11,7 @@ ROWS = [row for row in TABLE if is_access(Inst(row)) and not is_fence(Inst(row))
 
 def one_by_one(accesses: list[Inst], later: Inst) -> list[int]:
     return [
-        index
-        for index, inst in enumerate(accesses)
-        if (is_write(inst) or is_write(later)) and conflict(inst, later)
+        index for index, inst in enumerate(accesses) if (is_write(inst) or is_write(later)) and conflict(inst, later)
     ]
 
 

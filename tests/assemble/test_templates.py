@@ -3,10 +3,9 @@
 import pytest
 
 from gpuprof.assemble.lower import lowering
+from gpuprof.compile.cuda import compile_cuda
 from tests.bench.large_ptx import KERNELS
 from tests.support.ptx_support import assemble_text, kernel_text
-
-from gpuprof.compile.cuda import compile_cuda
 
 FORMS = """
 add.s32 %r1, %r2, %r3; add.s32 %r4, %r5, %r6; add.s32 %r4, %r4, %r4; add.s32 %r4, %r4, 7; add.s32 %r4, %r4, 8;

@@ -72,7 +72,7 @@ STATEMENTS = r"""
     vote.sync.any.pred %p1, %p2, 0xffffffff;
     bar.sync 0;
 """
-KERNEL = f"{HEADER}.visible .entry k(.param .u64 p)\n{{\n{STATEMENTS}\n}}\n.file 1 \"k.cu\"\n"
+KERNEL = f'{HEADER}.visible .entry k(.param .u64 p)\n{{\n{STATEMENTS}\n}}\n.file 1 "k.cu"\n'
 
 
 def trees(text: str) -> list:
@@ -111,7 +111,7 @@ def test_nearly_all_statements_are_usual(monkeypatch):
     assert len(slow) <= 1
 
 
-# What is wrong is said as by the parser that reads all tokens first: a character that starts none comes before all else.
+# Errors are those of the parser that reads all tokens first: a character that starts none comes before all else.
 WRONG = {
     "foo %r1, ;\n#": "k.ptx:7:1: unexpected character '#'",
     "foo %r1, ;\n": "k.ptx:6:10: expected an operand, found ';'",

@@ -102,7 +102,7 @@ class Accesses:
             grains.setdefault(grain, []).append((index, start, stop, stores))
 
     def conflicts(self, inst: Inst) -> Iterator[int]:
-        """Those that may not change places with a later access, each once; of two reads neither is such."""
+        """The accesses that may not change places with a later one, each once; a read may with a read."""
         stores = is_write(inst)
         for index, other, is_store in self.others:
             if (stores or is_store) and conflict(other, inst):

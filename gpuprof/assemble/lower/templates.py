@@ -1,7 +1,7 @@
-"""What was made of an instruction is made again for one of the same form with other registers, without its handler: most
+"""Instructions of a form that was lowered before, with other registers, are lowered without their handler: most
 instructions of a kernel have few forms.
 
-Only what handlers of arithmetic, and of plain loads and stores, make is kept; that depends on the form alone.
+This holds for arithmetic, and for plain loads and stores: what becomes of them depends only on the form.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from gpuprof.assemble.ptx import ast
 from gpuprof.isa.row import Opcode
 
 _OPCODES = frozenset([
-    "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "neg", "abs", "and", "or", "xor", "not", "shl", "shr",
-    "shf", "lop3", "prmt", "bfe", "bfi", "setp", "selp", "cvt", "mov", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos",
-    "tanh", "mul24", "mad24", "popc", "clz", "brev", "cnot", "sad", "ld", "st",
+    "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "neg", "abs", "mul24", "mad24", "sad",
+    "and", "or", "xor", "not", "shl", "shr", "shf", "lop3", "prmt", "bfe", "bfi", "popc", "clz", "brev", "cnot",
+    "setp", "selp", "cvt", "mov", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "ld", "st",
 ])  # fmt: skip
 _MEMORY = frozenset(["ld", "st"])
 _SPACES = frozenset(["global", "shared"])  # whose addresses are what they are in all functions

@@ -331,12 +331,7 @@ def fold_offsets(body: Body) -> None:
     sums = {register: inst for register, inst in single.items() if inst.op is _SUM64}
     users = uses_of(body, sums) if sums else {}
     for register, inst in sums.items():
-        if (
-            inst.slot != "b"
-            or inst.const
-            or inst.guard is not None
-            or inst.a not in single
-        ):
+        if inst.slot != "b" or inst.const or inst.guard is not None or inst.a not in single:
             continue
         addend = (inst.imm ^ 0x80000000) - 0x80000000
         if all(_takes_offset(user, register, addend) for user in users.get(register, ())):

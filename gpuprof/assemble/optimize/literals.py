@@ -58,10 +58,7 @@ def _moves(body: Body) -> dict[int, tuple]:
     moves = {
         r: (*constant, i.op.number)
         for r, i in single.items()
-        if i.op.number in CONSTANT_MOVES
-        and (constant := constant_of(i)) is not None
-        and i.dst == r
-        and not i.outgoing
+        if i.op.number in CONSTANT_MOVES and (constant := constant_of(i)) is not None and i.dst == r and not i.outgoing
     }
     for inst in body.instructions() if moves else ():
         for slot in READ_SLOTS[inst.op.number] if HAS_GROUPS[inst.op.number] else ():

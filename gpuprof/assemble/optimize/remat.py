@@ -46,9 +46,7 @@ def sink_constants(body: Body) -> None:
     """A move of a constant is repeated in each block that reads it, unless that would put it into a loop."""
     single = single_definitions(body)
     constants = {
-        r: i
-        for r, i in single.items()
-        if i.op.number in CONSTANT_MOVES and constant_of(i) is not None and i.dst == r
+        r: i for r, i in single.items() if i.op.number in CONSTANT_MOVES and constant_of(i) is not None and i.dst == r
     }
     # The depths of the loops in which each is made and read.
     made: dict[int, int] = {}

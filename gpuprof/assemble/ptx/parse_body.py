@@ -9,6 +9,7 @@ from gpuprof.assemble.ptx.usual import LABEL, OPCODE, OPERANDS, STATEMENT, opera
 from gpuprof.base.ptx_strings import unquoted
 from gpuprof.errors import PtxError
 
+_INSTRUCTION = (OPCODE, OPERANDS)  # the last group of a usual statement that is one
 _CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them continues in the next
 
 
@@ -54,7 +55,7 @@ class BodyParser(VariableParser):
         line = self.where.line(position)
         while match := match_at(text, position):
             kind = match.lastindex
-            if kind == OPCODE or kind == OPERANDS:
+            if kind in _INSTRUCTION:
                 negated, guard, opcode, written = match.group(1, 2, 3, 4)
                 operands = self.usual_operands(written, known) if written else []
                 if operands is None or opcode[:4] == "call":

@@ -140,9 +140,7 @@ def _allocate(body: Body, limit: int) -> Allocation:
     return spread if spread is not None and spread.words <= min(free, limit) else tight
 
 
-def _fewest(
-    body: Body, units: "_Units", order: list[Unit], reserved: "_Reserved"
-) -> tuple[Allocation, list[Unit]]:
+def _fewest(body: Body, units: "_Units", order: list[Unit], reserved: "_Reserved") -> tuple[Allocation, list[Unit]]:
     """The first allocation of `_ORDERS` that takes the fewest words, with the order of its units."""
     best: tuple[Allocation, list[Unit]] | None = None
     tried: list[list[Unit]] = []
@@ -272,7 +270,7 @@ class _Spread:
         piece, bit = divmod(unit.start, _PIECE)
         just_read, bit = self.just_read.get(piece), 1 << bit
         for base in range(first, self.limit - width + 1, step):
-            if file.fits(unit, base) and not (just_read and any([just_read[base + i] & bit for i in range(width)])):
+            if file.fits(unit, base) and not (just_read and any(just_read[base + i] & bit for i in range(width))):
                 return base
         if odd:
             return next((base for base in range(first, self.limit, 2) if file.free(base, unit.bits[0])), None)
@@ -471,11 +469,7 @@ class _File:
         return True
 
     def free(self, place: int, bits: Bits) -> bool:
-        taken = self.taken
-        for piece, mask in bits:
-            if taken[piece][place] & mask:
-                return False
-        return True
+        return not any(self.taken[piece][place] & mask for piece, mask in bits)
 
     def take(self, unit: Unit, base: int):
         self.top = max(self.top, base + len(unit.lanes))
@@ -486,7 +480,7 @@ class _File:
 
 
 class _Reserved:
-    """What is taken before any unit is placed: the stack pointer's word, and what calls overwrite."""
+    """The places that are taken before any unit has one: the stack pointer's word, and what calls overwrite."""
 
     def __init__(self, body: Body, quads: bool):
         self.quads = quads

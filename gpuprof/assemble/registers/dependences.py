@@ -148,7 +148,7 @@ class Dependences:
         """Values made from loads of shared memory before a block's barrier stay before it: with ptxas 13.0
         the barrier comes after a chain of eighty dependent products, and passes one of values from elsewhere.
         """
-        if not any([inst.op.kind in BLOCK_BARRIERS for inst in self.region]):
+        if not any(inst.op.kind in BLOCK_BARRIERS for inst in self.region):
             return
         of_shared: set[int] = set()  # values
         waiting: list[int] = []  # that made them, since the last barrier

@@ -6,6 +6,7 @@ from heapq import heapify, heappop, heappush
 from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import Dependences
 
+
 def pressure(graph: Dependences, order: list[int]) -> list[int]:
     """Words that are live after each instruction of an order, with what it needs for itself while it runs."""
     reads, makes, widths, stays, scratch = graph.reads, graph.makes, graph.words, graph.stays, graph.scratch
@@ -80,7 +81,7 @@ def _instructions_to_makers(graph: Dependences) -> _Distance:
 
 
 class _Backwards:
-    """What an order from the end to the front starts from."""
+    """The start of an order from the end to the front."""
 
     def __init__(self, graph: Dependences):
         n = len(graph.region)
