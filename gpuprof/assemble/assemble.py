@@ -103,13 +103,13 @@ class _Functions:
         names = [function.name for function in self.tree.functions if function.body]
         waiting: dict[str, Body] = {}  # those that call others
         errors: dict[str, PtxError] = {}
-        for name in counted(names, "assembling", "functions"):
+        for name in counted(names, "optimizing", "functions"):
             function = self.layout.functions[name]
             if function.is_kernel:
                 self.params[name] = self._params(function)
             if self._was_made(function):
                 if not self._calls(self.made[name]):
-                    function.body = ast.Block()  # its statements are not asked for again
+                    function.body = ast.Block()  # its statements are not needed again
                 continue
             body = lower_function(function, self.layout, self.unsupported)
             if self.unsupported:
