@@ -1,4 +1,4 @@
-"""Functions of a module as they were assembled before, cached on disk next to the compiler's modules (`compile.cache`).
+"""Functions of a module as they were assembled before, cached on disk next to the compiler's modules.
 
 An entry holds all functions of one module, by a digest of all that decides what becomes of each: its text, what it
 refers to with the places of that, the options, and the assembler's own files. So in a module that has changed only the
@@ -21,7 +21,7 @@ from gpuprof.assemble.assembled import Assembled, Registers
 from gpuprof.assemble.ir.body import Clobbers
 from gpuprof.assemble.ptx import ast
 from gpuprof.base import ptx_strings
-from gpuprof.compile import cache as files
+from gpuprof.base.caching import entries
 from gpuprof.isa import opcodes
 from gpuprof.isa.encoding import INSTRUCTION_DTYPE
 
@@ -40,7 +40,7 @@ def _own_files() -> bytes:
     """A digest of the files that decide what functions become."""
     rooms = (Path(__file__).parent, Path(opcodes.__file__).parent)
     paths = sorted(path for room in rooms for path in room.rglob("*.py"))
-    return files.digest(path.read_bytes() for path in (*paths, Path(ptx_strings.__file__))).encode()
+    return entries.digest(path.read_bytes() for path in (*paths, Path(ptx_strings.__file__))).encode()
 
 
 class FunctionCache:
@@ -49,8 +49,8 @@ class FunctionCache:
     def __init__(self, module, max_registers: int | None):
         self.text = module.ptx
         of_module = json.dumps([module.name, module.arch, max_registers, sys.version_info[:2]])
-        self.entry = files.digest([of_module.encode(), _own_files()])
-        self.known = dict(_read(files.load_bytes(files.FUNCTIONS, self.entry)))
+        self.entry = entries.digest([of_module.encode(), _own_files()])
+        self.known = dict(_read(entries.load(entries.FUNCTIONS, self.entry)))
         self.keys: dict[str, str] = {}  # by function
         self.now: dict[str, Assembled] = {}
 
@@ -73,7 +73,7 @@ class FunctionCache:
     def save(self) -> None:
         """Writes the entry, if there is anything new in it."""
         if self.now.keys() - self.known.keys():
-            files.store_bytes(files.FUNCTIONS, self.entry, b"".join(_written(self.now)))
+            entries.store(entries.FUNCTIONS, self.entry, b"".join(_written(self.now)))
 
 
 def function_cache(module, max_registers: int | None) -> FunctionCache | None:

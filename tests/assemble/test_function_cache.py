@@ -7,7 +7,7 @@ import pytest
 from gpuprof.assemble import assemble as assembler, function_cache
 from gpuprof.assemble.function_cache import FunctionCache
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.compile import cache as files
+from gpuprof.base.caching import entries as files
 from gpuprof.compile.module import PtxModule
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -184,7 +184,7 @@ def test_a_small_module_is_not_looked_for():
 
 def test_what_the_folder_holds_has_a_bound(monkeypatch):
     module = module_of(TEXT)
-    monkeypatch.setattr(files, "_MOST_NBYTES", 10_000)
+    monkeypatch.setattr(files, "MOST_NBYTES", 10_000)
     sizes = []
     for number in range(5):
         other = replace(module, name=f"{number}.cu")
