@@ -81,9 +81,11 @@ def _bits(indexes: list[int]) -> int:
     return int.from_bytes(data, "little")
 
 
-def live_segments(body: Body) -> dict[int, list[Segment]]:
-    """The segments in which each virtual register holds a value that may still be read: ascending, disjoint."""
-    liveness = block_liveness(body)
+def live_segments(body: Body, liveness: Liveness | None = None) -> dict[int, list[Segment]]:
+    """The segments in which each virtual register holds a value that may still be read: ascending, disjoint.
+    `liveness`: of the body, if it is known; another order of the instructions in a block has the same.
+    """
+    liveness = liveness or block_liveness(body)
     segments: dict[int, list[Segment]] = {}
     end = 2 * sum(len(block.insts) for block in body.blocks)
     for block, out in zip(reversed(body.blocks), reversed(liveness.live_out), strict=True):

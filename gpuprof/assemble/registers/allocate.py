@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuprof.assemble.abi.calling_convention import align_up
 from gpuprof.assemble.ir.body import COPIES, HAS_GROUPS, WORDS, Body, Inst
-from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
+from gpuprof.assemble.ir.liveness import Liveness, Segment, live_segments, overlap, union
 from gpuprof.isa.opcodes import by_number
 from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 
@@ -108,23 +108,24 @@ class Unit:
         return last - self.start
 
 
-def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
+def allocate(body: Body, limit: int = LIMITS["R"], liveness: Liveness | None = None) -> Allocation:
     """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
-    ones or `limit`: see `_Spread`. What the uniform registers cannot hold is in those of the threads.
+    ones or `limit`: see `_Spread`. What the uniform registers cannot hold is in those of the threads. `liveness`: of
+    the body, if it is known.
 
     Raises OutOfRegisters when a file is not enough.
     """
     try:
-        return _allocate(body, limit)
+        return _allocate(body, limit, liveness)
     except OutOfRegisters as error:
         if error.file != "U":
             raise
     body.uniform.clear()
-    return _allocate(body, limit)
+    return _allocate(body, limit, liveness)
 
 
-def _allocate(body: Body, limit: int) -> Allocation:
-    segments = live_segments(body)
+def _allocate(body: Body, limit: int, liveness: Liveness | None) -> Allocation:
+    segments = live_segments(body, liveness)
     units = _Units(body, segments)
     units.coalesce()
     order = units.in_order()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.assemble.ir.body import Block, Body, Inst, words_of
-from gpuprof.assemble.ir.liveness import block_liveness
+from gpuprof.assemble.ir.liveness import Liveness
 from gpuprof.assemble.ir.memory_order import MAY_TOUCH_MEMORY, is_access, is_write, reads_clock
 from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import LATENCY, Dependences
@@ -41,10 +41,9 @@ class _Part(NamedTuple):
 
 
 class Schedule:
-    """The orders of a body's instructions, for any budget of registers."""
+    """The orders of a body's instructions, for any budget of registers. `liveness`: of the body as it is."""
 
-    def __init__(self, body: Body):
-        liveness = block_liveness(body)
+    def __init__(self, body: Body, liveness: Liveness):
         weight = words_of(body)
         self.body = body
         self.parts: list[list[_Part]] = [
