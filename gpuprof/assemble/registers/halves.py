@@ -15,7 +15,9 @@ _EXTENSIONS = numbers("CVT.U64.U32")
 
 
 def keep_lower_halves(body: Body) -> bool:
-    """Says whether there was such a value. Each block reads such a value from a pair of its own; from the block that makes it on, its lower half lives."""
+    """Each block reads such a value from a pair of its own; from the block that makes it on, its lower half lives. Says
+    whether there was such a value.
+    """
     lower = _lower_halves(body)
     if not lower:
         return False
