@@ -1,9 +1,9 @@
-"""Keeps compiled modules between runs, in the folder "ptx" of `base.folders`.
+"""Keeps compiled modules between runs, in the folder "ptx" of `base.folders`, as `base.caching.entries` does.
 
 An entry is named by a digest of everything known before compiling (source text, flags, the compiler's environment, tool
 versions, this package's own files) and holds the digests of the headers that the compiler found on the way; it serves
-only while those are unchanged. First line of the file: SHA-256 of the rest, so that a damaged entry is no entry. As
-with other such caches, a new header that would now be found earlier in the search path goes unseen.
+only while those are unchanged. As with other such caches, a new header that would now be found earlier in the search
+path goes unseen.
 """
 
 import contextlib
@@ -12,25 +12,16 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from threading import get_native_id
 
 from gpuprof.base import ptx_strings
+from gpuprof.base.caching import entries
+from gpuprof.base.caching.entries import MODULES, digest
 from gpuprof.base.dependencies.compiler_variables import EPOCH, VARIABLES
-from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
-from gpuprof.base.processes import is_running
 from gpuprof.compile.module import PtxModule
 from gpuprof.cuda import FORWARDING, INCLUDE
 from gpuprof.errors import UsageError
 from gpuprof.isa import facts
-
-_MOST_ENTRIES = 500
-_NEW = ".new-"  # and the numbers of the process and the thread that write it
-
-
-def folder() -> Path:
-    """Raises OSError when there is none that can be used."""
-    return cache_folder("ptx", is_executed=False).path
 
 
 def environment() -> dict[str, str]:
@@ -43,15 +34,6 @@ def environment() -> dict[str, str]:
 def environment_parts() -> list[str]:
     """The variables of the environment that are part of an entry's name, as NAME=VALUE."""
     return [f"{name}={value}" for name in VARIABLES if (value := environment().get(name)) is not None]
-
-
-def digest(parts: Iterable[bytes]) -> str:
-    """One digest for a list of byte strings; their lengths are part of it."""
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(len(part).to_bytes(8, "little"))
-        total.update(part)
-    return total.hexdigest()
 
 
 def own_files() -> str:
@@ -75,11 +57,8 @@ def file_digest(path: str) -> str:
 
 def load(key: str) -> PtxModule | None:
     """The module stored under a key, if it is whole and its headers are unchanged."""
-    try:
-        checksum, _, payload = read_input(folder() / key, CACHED).partition(b"\n")
-    except (OSError, UsageError):  # OSError: no home to look in
-        return None
-    if hashlib.sha256(payload).hexdigest().encode() != checksum:
+    payload = entries.load(MODULES, key)
+    if payload is None:
         return None
     entry = json.loads(payload)
     if any(file_digest(path) != known for path, known in entry["headers"].items()):
@@ -90,7 +69,7 @@ def load(key: str) -> PtxModule | None:
 def values(key: str) -> dict | None:
     """The values stored under a key by `store_values`, if they are whole."""
     try:
-        return json.loads(read_input(folder() / key, CACHED))
+        return json.loads(read_input(entries.folder(MODULES) / key, CACHED))
     except (OSError, UsageError, ValueError):
         return None
 
@@ -98,34 +77,10 @@ def values(key: str) -> dict | None:
 def store_values(key: str, new: dict) -> None:
     """Stores plain values. A cache that cannot be written is only slower, so nothing is raised."""
     with contextlib.suppress(OSError):
-        _write(folder() / key, json.dumps(new).encode())
+        entries.write(entries.folder(MODULES) / key, json.dumps(new).encode())
 
 
 def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
-    """Writes an entry. A cache that cannot be written (no home, a full disk) is only slower, so nothing is raised."""
-    payload = json.dumps(
-        {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
-    ).encode()
-    with contextlib.suppress(OSError):
-        entries = folder()
-        _write(entries / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
-        _prune(entries)
-
-
-def _write(path: Path, data: bytes) -> None:
-    new = path.with_name(f"{_NEW}{os.getpid()}-{get_native_id()}")
-    try:
-        new.write_bytes(data)
-        os.replace(new, path)  # readers see the old entry or the new one, never half
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _prune(entries: Path) -> None:
-    """Removes the oldest entries beyond the limit, and unfinished ones of killed processes."""
-    for path in entries.glob(f"{_NEW}*"):
-        if not is_running(int(path.name.removeprefix(_NEW).partition("-")[0])):
-            path.unlink(missing_ok=True)
-    oldest_first = sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime)
-    for path in oldest_first[:-_MOST_ENTRIES]:
-        path.unlink(missing_ok=True)
+    """Writes a module's entry. Raises nothing when it cannot be written."""
+    stored = {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
+    entries.store(MODULES, key, json.dumps(stored).encode())

@@ -138,8 +138,12 @@ def build(
 def build_ptx(module: "PtxModule", options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:
     """The program of a compiler's PTX, and its ELF image. Raises what the assembler raises."""
     from gpuprof.assemble.assemble import assemble_program
+    from gpuprof.assemble.function_cache import function_cache
     from gpuprof.assemble.object.elf import write_gpubin
 
     with stage(f"assembling {base_name(module.name)}"):
-        program = assemble_program(module, max_registers=options.max_registers)
+        cache = function_cache(module, options.max_registers)
+        program = assemble_program(module, max_registers=options.max_registers, cache=cache)
+        if cache is not None:
+            cache.save()
         return program, write_gpubin(program)

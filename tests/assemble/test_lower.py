@@ -3,7 +3,9 @@
 import pytest
 
 from gpuprof.assemble.abi.layout import Layout
-from gpuprof.assemble.lower.lowering import lower_functions
+from gpuprof.assemble.ir.body import Body
+from gpuprof.assemble.lower.lowering import check_supported, lower_function
+from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from tests.support.nvidia_tools import needs_ptxas
@@ -325,9 +327,16 @@ prefetchu.L1 [%rd1]                                        -> NOP
 CASES = [tuple(part.strip() for part in line.split("->")) for line in ROWS.strip().splitlines()]
 
 
+def lowered(tree: ast.Module) -> list[Body]:
+    layout, unsupported = Layout(tree), []
+    bodies = [lower_function(function, layout, unsupported) for function in tree.functions if function.body]
+    check_supported(unsupported)
+    return bodies
+
+
 def rows_of(instruction: str) -> str:
     tree = parse(kernel_text(instruction + ";"), "k.ptx")
-    body = lower_functions(tree, Layout(tree))[0]
+    body = lowered(tree)[0]
     names = [("@" if inst.guard is not None else "") + inst.op.name for inst in body.instructions()]
     assert names[-1] == "EXIT"
     return " ".join(names[:-1])
@@ -359,7 +368,7 @@ IMMEDIATES = [
 @pytest.mark.parametrize(("instruction", "slot", "imm"), IMMEDIATES)
 def test_immediates(instruction: str, slot: str, imm: int):
     tree = parse(kernel_text(instruction + ";"), "k.ptx")
-    inst = [i for i in lower_functions(tree, Layout(tree))[0].instructions() if i.slot][-1]
+    inst = [i for i in lowered(tree)[0].instructions() if i.slot][-1]
     assert (inst.slot, inst.imm) == (slot, imm)
 
 
@@ -378,7 +387,7 @@ def test_all_unsupported_instructions_are_reported_at_once():
 
 def lower_text(text: str):
     tree = parse(text, "k.ptx")
-    return lower_functions(tree, Layout(tree))
+    return lowered(tree)
 
 
 INVALID = [
@@ -416,14 +425,14 @@ UNSUPPORTED = "multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;"
 def test_an_unsupported_instruction_names_the_line_of_the_file_given_first(name, message):
     tree = parse(kernel_text(f"    .loc 1 7 3\n{UNSUPPORTED}") + '.file 1 "k.cu"\n', name)
     with pytest.raises(UnsupportedInstruction) as caught:
-        lower_functions(tree, Layout(tree))
+        lowered(tree)
     assert str(caught.value) == message
 
 
 def test_an_address_with_indices_is_no_address_of_a_load():
     tree = parse(kernel_text("    ld.global.f32 %f1, [%rd1, {%r1, %r2}];"), "k.ptx")
     with pytest.raises(PtxError, match="expected an address in brackets"):
-        lower_functions(tree, Layout(tree))
+        lowered(tree)
 
 
 @pytest.mark.parametrize(
@@ -437,4 +446,4 @@ def test_an_address_with_indices_is_no_address_of_a_load():
 def test_a_modifier_that_is_missing_is_named(text, message):
     tree = parse(kernel_text(f"    {text}\n"), "k.ptx")
     with pytest.raises(UnsupportedInstruction, match=f"unsupported {message}"):
-        lower_functions(tree, Layout(tree))
+        lowered(tree)

@@ -65,8 +65,9 @@ def cli_figures(folder: Path):
     yield "cli.help", _median(lambda: _run("--help", cwd=folder)), "s", "gpuprof --help"
 
 
-def assemble_figures(_: Path):
+def assemble_figures(folder: Path):
     from gpuprof.assemble.assemble import assemble_program
+    from tests.bench.assembling import changed_seconds
     from tests.bench.large_ptx import long_kernel, many_kernels
 
     def seconds(module) -> float:
@@ -88,6 +89,17 @@ def assemble_figures(_: Path):
         "s",
         "one kernel of 5,000 instructions, tests/bench/large_ptx.py, to a program",
     )
+    yield (
+        "assemble.changed",
+        statistics.median(changed_seconds(folder, 50_000, REPEATS)),
+        "s",
+        f"PTX of {lines:,} lines, one kernel of which has changed, to a program and its ELF image",
+    )
+    command = [sys.executable, "-m", "tests.bench.assembling", "1200000"]
+    text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    huge, peak = map(float, text.split())
+    yield "assemble.huge", huge, "s", "PTX of 1,200,000 lines, tests/bench/large_ptx.py, to a program"
+    yield "assemble.huge.peak", round(peak), "MiB", "most memory of the same"
 
 
 def emulate_figures(_: Path):

@@ -50,6 +50,7 @@ class Layout:
         for variable in module.variables:
             if variable.space == "local":
                 self.module_local.add(variable)
+        self.templates: dict = {}  # of `lower.templates`, by form: they hold for all functions of the module
         self.addressed = {
             _symbol_of(value) for v in module.variables for value in v.initial or ()
         } & self.functions.keys()

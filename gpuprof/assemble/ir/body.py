@@ -5,9 +5,10 @@ zero or true, discards what is written), or a tuple of numbers for consecutive r
 place.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, is_not
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import CALLS, COLLECTIVE, kinds_of
@@ -56,9 +57,17 @@ class Inst:
     clobbers: Clobbers | None = None
     line: int = 0
     location: Location | None = None
+    read: Sequence[int] = ()  # `reads()` and `writes()`, as `liveness.block_liveness` found them
+    written: Sequence[int] = ()
 
-    def reads(self) -> list[int]:
+    def reads(self) -> tuple[int, ...] | list[int]:
         """Virtual registers read, guard included; one that is read twice is there twice."""
+        sources = _SOURCES[self.op.number]
+        if sources is not None:
+            values = sources(self)
+            if self.guard is not None:
+                values = (self.guard, *values)
+            return tuple(filter(_is_there, values)) if None in values else values
         registers = []
         for value in _READ[self.op.number](self):
             if value.__class__ is int:
@@ -101,6 +110,15 @@ _READ = [
     attrgetter("guard", *slots, *(["uses"] if row.kind in _CONVENTION or not slots else []))
     for row, slots in zip(TABLE, READ_SLOTS, strict=True)
 ]
+# The same without the guard, as one tuple, of rows that read no groups.
+_SOURCES = [
+    None if row.kind in _CONVENTION or len(slots) < 2 or any(getattr(row, slot)[1:] for slot in slots)
+    else attrgetter(*slots)
+    for row, slots in zip(TABLE, READ_SLOTS, strict=True)
+]  # fmt: skip
+# Rows of which an operand may be a group of registers.
+HAS_GROUPS = [any(spec.lstrip(">")[1:] for spec in (row.dst, row.a, row.b, row.c, row.e)) for row in TABLE]
+_is_there = partial(is_not, None)
 _WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
 _WRITES_DST_ONLY = [
     slots == ("dst",) and row.kind not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
@@ -109,6 +127,8 @@ _WRITES_DST_ONLY = [
 
 def groups_of(inst: Inst) -> list[tuple[int, ...]]:
     """The neighbouring registers that an instruction reads or writes together."""
+    if not HAS_GROUPS[inst.op.number]:
+        return []
     operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
     return [operand for operand in operands if operand.__class__ is tuple]
 
@@ -190,6 +210,8 @@ class Body:
     constants_nbytes: int = 0  # of the program's variables in constant memory
     names: dict[str, int] = field(default_factory=dict)  # of the PTX's registers, those that the function declares
     copied: set[int] = field(default_factory=set)  # lines of the PTX in loops of which passes have made copies
+    # What passes have found out, by its name, as long as it holds; None outside of `optimize.pipeline`.
+    found: dict[str, dict] | None = None
     uniform: set[int] = field(default_factory=set)  # what uniform registers hold: `registers.uniform`
 
     def register(self, file: str) -> int:
@@ -200,12 +222,16 @@ class Body:
         for block in self.blocks:
             yield from block.insts
 
+    @property
+    def symbols(self) -> set[str]:
+        """Functions and variables whose addresses it takes."""
+        return {inst.symbol for inst in self.instructions() if inst.symbol}
+
 
 def words_of(body: Body) -> list[int]:
     """The 32-bit registers of a thread that each virtual register takes."""
     return [0 if register in body.uniform else WORDS[file] for register, file in enumerate(body.files)]
 
 
-def mods_without_operands(mods: int) -> int:
-    """`mods` without the imm_slot and const fields, which the encoder sets from the instruction."""
-    return mods & ~(FIELDS["imm_slot"].put(3) | FIELDS["const"].put(1))
+# `mods` without the imm_slot and const fields, which the encoder sets from the instruction.
+WITHOUT_OPERANDS = ~(FIELDS["imm_slot"].put(3) | FIELDS["const"].put(1))

@@ -1,11 +1,19 @@
 """Callees before callers, and which functions call themselves."""
 
-from gpuprof.assemble.ir.body import Body
+from collections.abc import Collection, Mapping
+from typing import Protocol
 
 
-def bottom_up(bodies: dict[str, Body], taken: set[str]) -> tuple[list[str], set[str]]:
+class Calling(Protocol):
+    """A function as a body, or as what has become of it."""
+
+    callees: Collection[str]
+    indirect_calls: bool
+
+
+def bottom_up(bodies: Mapping[str, Calling], taken: set[str]) -> tuple[list[str], set[str]]:
     """(order with callees first, names of functions on a cycle). `taken`: what an indirect call may reach."""
-    edges = {name: sorted(body.callees | (taken if body.indirect_calls else set())) for name, body in bodies.items()}
+    edges = {name: sorted({*body.callees} | (taken if body.indirect_calls else set())) for name, body in bodies.items()}
     order: list[str] = []
     done: set[str] = set()
     for root in bodies:
@@ -24,13 +32,6 @@ def bottom_up(bodies: dict[str, Body], taken: set[str]) -> tuple[list[str], set[
                 stack.append((callee, iter(edges[callee])))
     recursive = {name for name in bodies if name in _reachable(name, edges)}
     return order, recursive
-
-
-def indirect_callees(bodies: dict[str, Body], addressed: set[str]) -> set[str]:
-    """Functions whose address is taken, in code or (`addressed`) in a variable."""
-    return {inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies} | (
-        addressed & bodies.keys()
-    )
 
 
 def _reachable(name: str, edges: dict[str, list[str]]) -> set[str]:

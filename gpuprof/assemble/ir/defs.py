@@ -1,13 +1,15 @@
 """Definitions and uses of virtual registers, which the optimisation passes look up, and results without a use."""
 
 from collections import Counter
+from collections.abc import Container
 
-from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst
+from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst, Operand
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import REDUCTION_OF, TABLE
 
 _EFFECT_OF_ROW = [KINDS[row.kind].has_effect for row in TABLE]
+_ATOMICS = [row.kind == "atomic" for row in TABLE]
 _LOADS = [row.kind == "load" for row in TABLE]
 
 
@@ -18,17 +20,24 @@ def has_effect(inst: Inst) -> bool:
 
 
 def single_definitions(body: Body) -> dict[int, Inst]:
-    """The defining instruction of every register that is written exactly once, and always when it is reached."""
+    """The defining instruction of every register that is written exactly once, and always when it is reached. It is
+    not the caller's to change.
+    """
+    if body.found is not None and "single" in body.found:
+        return body.found["single"]
     makers: dict[int, Inst] = {}
     others: set[int] = set(body.fixed)
     for block in body.blocks:
         for inst in block.insts:
+            is_sure = inst.guard is None or inst.fresh
             for register in inst.writes():
-                if register in makers or not (inst.guard is None or inst.fresh):
+                if register in makers or not is_sure:
                     others.add(register)
                 makers[register] = inst
     for register in others:
         makers.pop(register, None)
+    if body.found is not None:
+        body.found["single"] = makers
     return makers
 
 
@@ -43,6 +52,7 @@ def definitions(body: Body) -> dict[int, list[Inst]]:
 
 
 def use_counts(body: Body) -> Counter[int]:
+    """How often each register is read."""
     read: list[int] = []
     for block in body.blocks:
         for inst in block.insts:
@@ -50,19 +60,31 @@ def use_counts(body: Body) -> Counter[int]:
     return Counter(read)
 
 
-def uses_of(body: Body) -> dict[int, list[Inst]]:
+def uses_of(body: Body, registers: Container[int] | None = None) -> dict[int, list[Inst]]:
+    """The instructions that read each register, or each of these."""
     users: dict[int, list[Inst]] = {}
-    for inst in body.instructions():
-        for register in inst.reads():
-            if register in users:
-                users[register].append(inst)
-            else:
-                users[register] = [inst]
+    for block in body.blocks:
+        for inst in block.insts:
+            for register in inst.reads():
+                if register in users:
+                    users[register].append(inst)
+                elif registers is None or register in registers:
+                    users[register] = [inst]
     return users
+
+
+def reads_any(inst: Inst, registers: Container[Operand]) -> bool:
+    """True if it may read one of some registers; it may also only write it, or read it in a group."""
+    return (
+        inst.a in registers or inst.b in registers or inst.c in registers or inst.guard in registers
+        or inst.e in registers or bool(inst.uses)
+    )  # fmt: skip
 
 
 def replace_reads(inst: Inst, new: dict[int, int]) -> None:
     """Renames the registers an instruction reads. Tuples keep theirs: each member belongs to one tuple only."""
+    if not reads_any(inst, new):
+        return
     if inst.guard in new:
         inst.guard = new[inst.guard]
     for slot in READ_SLOTS[inst.op.number]:
@@ -79,19 +101,25 @@ def remove_dead(body: Body) -> None:
     for block in reversed(body.blocks):
         kept = []
         for inst in reversed(block.insts):
+            number = inst.op.number
+            # What has an effect stays, whatever becomes of its results; an atomic may lose them.
+            if _EFFECT_OF_ROW[number] and not _ATOMICS[number]:
+                kept.append(inst)
+                continue
             wanted = False
             for register in inst.writes():
-                if count[register]:
+                if count.get(register):
                     wanted = True
                     break
-            if not wanted and inst.dst is not None and inst.op.kind == "atomic":
+            if not wanted and inst.dst is not None and _ATOMICS[number]:
                 inst.dst = None
-                inst.op = REDUCTION_OF.get(inst.op.number, inst.op)
+                inst.op = REDUCTION_OF.get(number, inst.op)
             if wanted or inst.defs or has_effect(inst):
                 kept.append(inst)
             else:
                 count.subtract(inst.reads())
-        block.insts = kept[::-1]
+        if len(kept) < len(block.insts):
+            block.insts = kept[::-1]
 
 
 def narrow_fetches(body: Body) -> None:

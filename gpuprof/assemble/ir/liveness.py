@@ -29,14 +29,16 @@ class Liveness(NamedTuple):
 
 
 def block_liveness(body: Body) -> Liveness:
+    """Notes what the instructions read and write, too: `Inst.read` and `Inst.written`."""
     blocks = body.blocks
     upward, killed = zip(*(_use_and_kill(block.insts) for block in blocks), strict=True)
     registers = sorted(set().union(*upward))
     bit_of = {register: index for index, register in enumerate(registers)}
     upward = [_bits([bit_of[r] for r in used]) for used in upward]
-    kept = [~_bits([bit_of[r] for r in written if r in bit_of]) for written in killed]
+    killed = [_bits([bit_of[r] for r in bit_of.keys() & written]) for written in killed]
     live_in = list(upward)
     live_out = [0] * len(blocks)
+    # From the last block to the first, which is nearly the order in which what is live comes by.
     todo = list(range(len(blocks)))
     waiting = set(todo)
     while todo:
@@ -46,7 +48,7 @@ def block_liveness(body: Body) -> Liveness:
         for successor in blocks[index].successors:
             out |= live_in[successor]
         live_out[index] = out
-        new = upward[index] | (out & kept[index])
+        new = upward[index] | (out & ~killed[index])
         if new != live_in[index]:
             live_in[index] = new
             for predecessor in blocks[index].predecessors:
@@ -60,11 +62,13 @@ def _use_and_kill(insts: list[Inst]) -> tuple[set[int], set[int]]:
     used: set[int] = set()
     killed: set[int] = set()
     for inst in insts:
-        for register in inst.reads():
+        inst.read = read = inst.reads()
+        inst.written = written = inst.writes()
+        for register in read:
             if register not in killed:
                 used.add(register)
         if inst.guard is None or inst.fresh:
-            killed.update(inst.writes())
+            killed.update(written)
     return used, killed
 
 
@@ -77,9 +81,11 @@ def _bits(indexes: list[int]) -> int:
     return int.from_bytes(data, "little")
 
 
-def live_segments(body: Body) -> dict[int, list[Segment]]:
-    """The segments in which each virtual register holds a value that may still be read: ascending, disjoint."""
-    liveness = block_liveness(body)
+def live_segments(body: Body, liveness: Liveness | None = None) -> dict[int, list[Segment]]:
+    """The segments in which each virtual register holds a value that may still be read: ascending, disjoint.
+    `liveness`: of the body, if it is known; another order of the instructions in a block has the same.
+    """
+    liveness = liveness or block_liveness(body)
     segments: dict[int, list[Segment]] = {}
     end = 2 * sum(len(block.insts) for block in body.blocks)
     for block, out in zip(reversed(body.blocks), reversed(liveness.live_out), strict=True):
@@ -87,15 +93,18 @@ def live_segments(body: Body) -> dict[int, list[Segment]]:
         ends = dict.fromkeys(liveness.members(out), end)
         position = end - 2
         for inst in reversed(block.insts):
-            kills = inst.guard is None or inst.fresh
-            for register in inst.writes():
-                stop = ends.pop(register, position + 2) if kills else ends.setdefault(register, position + 2)
-                if kills:
+            if inst.guard is None or inst.fresh:
+                for register in inst.written:
+                    segment = (position + 1, ends.pop(register, position + 2))
                     if register in segments:
-                        segments[register].append((position + 1, stop))
+                        segments[register].append(segment)
                     else:
-                        segments[register] = [(position + 1, stop)]
-            for register in inst.reads():
+                        segments[register] = [segment]
+            else:
+                for register in inst.written:
+                    if register not in ends:
+                        ends[register] = position + 2
+            for register in inst.read:
                 if register not in ends:
                     ends[register] = position + 1
             position -= 2

@@ -18,6 +18,7 @@ from gpuprof.assemble.lower.engines import bulk, tensor, texture, wgmma, wmma
 from gpuprof.assemble.lower.flow import call, cluster, control, mbarrier, warp
 from gpuprof.assemble.lower.modifiers import Modifiers
 from gpuprof.assemble.lower.scope import Register, Scope
+from gpuprof.assemble.lower.templates import apply, form_of, has_template, template_of
 from gpuprof.assemble.ptx import ast
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS, pack
@@ -170,6 +171,12 @@ class Lowering:
         if self.has_vectors:
             inst = replace(inst, operands=[self.expand_vectors(operand) for operand in inst.operands])
         self.inst = inst
+        found = form_of(inst, self.find_register) if has_template(inst) else None
+        if found is not None:
+            template = self.layout.templates.get(found[0])
+            if template is not None:
+                apply(template, found[1], self.body.files, inst, self.block.insts)
+                return
         handler = handler_of(inst)
         if handler is None:
             self.unsupported.append(self.describe("instruction"))
@@ -177,6 +184,7 @@ class Lowering:
         self.modifiers = Modifiers(inst.modifiers)
         self.first_temporary = len(self.body.files)
         self.guard = (self.register_of(ast.Name(inst.guard), "P"), inst.guard_negated) if inst.guard else (None, False)
+        block, n_before = self.block, len(self.block.insts)
         try:
             handler(self)
         except NoVariant as missing:
@@ -184,6 +192,11 @@ class Lowering:
             return
         if self.modifiers.rest:
             self.unsupported.append(self.describe(f"modifier .{self.modifiers.rest[0]} of"))
+        elif found is not None and self.block is block:
+            files = self.body.files[self.first_temporary :]
+            template = template_of(block.insts[n_before:], found[1], files, self.first_temporary)
+            if template is not None:
+                self.layout.templates[found[0]] = template
 
     def describe(self, what: str) -> str:
         """A message about `what`. It begins with the user's own line: the line of the .ptx file given, or of the source
@@ -223,7 +236,9 @@ class Lowering:
         return tuple(self.body.register(file) for _ in range(count))
 
     def find_register(self, operand) -> Register | None:
-        return self.scope.find("registers", operand.text) if isinstance(operand, ast.Name) else None
+        if operand.__class__ is not ast.Name:
+            return None
+        return self.scope.registers.get(operand.text) or self.scope.find("registers", operand.text)
 
     def register_of(self, operand, file: str) -> int:
         """A declared register that must be of the given file."""
@@ -423,17 +438,20 @@ def _first_location(function: ast.Function) -> Location | None:
     return next((each.location for each in statements if isinstance(each, ast.Instruction) and each.location), None)
 
 
-def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
-    """Bodies of all functions that have one, in the module's order.
+def lower_function(function: ast.Function, layout: Layout, unsupported: list[str]) -> Body:
+    """The body of a function that has one. Every instruction there is no lowering for is described in `unsupported`.
 
-    Raises UnsupportedInstruction that lists every instruction there is no lowering for, PtxError at anything invalid.
+    Raises PtxError at anything invalid.
     """
-    unsupported: list[str] = []
-    bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
-    for body in bodies:
-        body.keeps_order = module.is_debug
-        body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in layout.functions[body.name].directives
+    module = layout.module
+    body = Lowering(function, layout, module.name, unsupported).run()
+    body.keeps_order = module.is_debug
+    body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in function.directives
+    return body
+
+
+def check_supported(unsupported: list[str]) -> None:
+    """Raises UnsupportedInstruction that lists every instruction there is no lowering for, if there is any."""
     if unsupported:
         more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""
         raise UnsupportedInstruction("\n".join(unsupported[:20]) + more)
-    return bodies

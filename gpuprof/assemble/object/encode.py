@@ -2,9 +2,13 @@
 moves of a register to itself and branches to the next instruction are dropped.
 """
 
-from gpuprof.assemble.ir.body import Body, Inst, mods_without_operands
+import struct
+
+import numpy as np
+
+from gpuprof.assemble.ir.body import WITHOUT_OPERANDS, Body, Inst
 from gpuprof.assemble.registers.allocate import Allocation
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, SLOTS, Instruction
+from gpuprof.isa.encoding import INSTRUCTION_DTYPE, INSTRUCTION_NBYTES, NEGATED, PT, RZ, SLOTS
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
 from gpuprof.isa.opcodes import BY_NAME, TABLE
@@ -23,45 +27,57 @@ _ABSENT = [
 ]
 
 
-def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
-    """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is
-    linked.
+def encode_body(body: Body, allocation: Allocation) -> np.ndarray:
+    """The function's instructions, of INSTRUCTION_DTYPE; `imm` of CALL and of relocated instructions is filled in when
+    the program is linked.
     """
     starts: dict[str, int] = {}
     count = 0
     for block in body.blocks:
         starts[block.label] = count
         count += len(block.insts)
-    return [_encode(inst, index, starts, body, allocation) for index, inst in enumerate(body.instructions())]
+    rows = [_encode(inst, index, starts, body, allocation.number) for index, inst in enumerate(body.instructions())]
+    return np.frombuffer(b"".join(rows), INSTRUCTION_DTYPE)
 
 
-def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocation: Allocation) -> Instruction:
-    number = allocation.number
+_packed = struct.Struct("<H6B2I").pack
+assert struct.calcsize("<H6B2I") == INSTRUCTION_NBYTES
+
+
+def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, number: dict[int, int]) -> bytes:
+    op = inst.op
     fields = []
-    for value, absent in zip((inst.dst, inst.a, inst.b, inst.c, inst.e), _ABSENT[inst.op.number], strict=True):
+    for value, absent in zip((inst.dst, inst.a, inst.b, inst.c, inst.e), _ABSENT[op.number], strict=True):
         if value.__class__ is tuple:
             value = value[0]
         # A register that is never read has no place: what is written to it is discarded.
         fields.append(absent if value is None else number.get(value, absent))
+    guard = PT if inst.guard is None else number[inst.guard]
     if inst.negated:
         fields = [field | NEGATED if slot in inst.negated else field for slot, field in zip(SLOTS, fields, strict=True)]
-    guard = PT if inst.guard is None else number[inst.guard]
-    guard |= NEGATED if "g" in inst.negated else 0
+        guard |= NEGATED if "g" in inst.negated else 0
     imm, mods = inst.imm, inst.mods
-    kind = inst.op.kind
-    if inst.op is MOVI64:
+    kind = op.kind
+    if op is MOVI64:
         imm, mods = inst.imm & 0xFFFFFFFF, inst.imm >> 32 & 0xFFFFFFFF
     elif kind == "branch":
         imm = (starts[inst.target] - index - 1) * INSTRUCTION_NBYTES
     elif kind in ON_THE_STACK:
         mods = body.frame_nbytes
     else:
-        mods = mods_without_operands(mods)
+        mods &= WITHOUT_OPERANDS
         if inst.slot:
-            mods |= FIELDS["imm_slot"].put(IMM_SLOT_OF[inst.slot]) | FIELDS["const"].put(int(inst.const))
+            mods |= _SLOT_MODS[inst.slot, inst.const]
         if inst.outgoing:
             imm += body.frame_nbytes
-    return Instruction(inst.op, guard, *fields, imm & 0xFFFFFFFF, mods)
+    return _packed(op.number, guard, *fields, imm & 0xFFFFFFFF, mods)
+
+
+_SLOT_MODS = {
+    (slot, const): FIELDS["imm_slot"].put(number) | FIELDS["const"].put(int(const))
+    for slot, number in IMM_SLOT_OF.items()
+    for const in (False, True)
+}
 
 
 def drop_identity_moves(body: Body, allocation: Allocation) -> None:

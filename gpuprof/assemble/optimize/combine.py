@@ -26,12 +26,17 @@ class Makers:
         self.count = use_counts(body)
         self.gone: set[int] = set()  # ids of makers that were joined
         self.at: dict[int, tuple[int, int]] = {}  # id of an instruction -> its block and its place there
-        self.written: dict[tuple[int, int], list[int]] = {}  # (block, register) -> places
+        # By block, for registers that are written more than once: register -> places in the block.
+        self.written: list[dict[int, list[int]]] = []
+        single, at = self.single, self.at
         for number, block in enumerate(body.blocks):
+            written: dict[int, list[int]] = {}
+            self.written.append(written)
             for index, inst in enumerate(block.insts):
-                self.at[id(inst)] = number, index
+                at[id(inst)] = number, index
                 for register in inst.writes():
-                    self.written.setdefault((number, register), []).append(index)
+                    if register not in single:
+                        written.setdefault(register, []).append(index)
 
     def keeps(self, register, maker: Inst, reader: Inst) -> bool:
         """True if a register (or None) has the same value at both instructions."""
@@ -42,7 +47,10 @@ class Makers:
         if block != other or first > last:
             # Between blocks, only a register that is written once is known to keep its value.
             return register in self.single
-        places = self.written.get((block, register), ())
+        if register in self.single:
+            block_of_write, write = self.at[id(self.single[register])]
+            return block_of_write != block or write < first or write >= last
+        places = self.written[block].get(register, ())
         at = bisect_left(places, first)
         return at == len(places) or places[at] >= last
 
@@ -241,11 +249,18 @@ RULES = (
 )
 
 
+# A rule makes no instruction one of a row of RULES that was of none.
+_ANY = frozenset().union(*(rows for _, rows in RULES))
+
+
 def combine(body: Body) -> None:
     """Every rule on every instruction of its rows, one rule after the other."""
+    candidates = [inst for inst in body.instructions() if inst.op.number in _ANY]
+    if not candidates:
+        return
     makers = Makers(body)
     for rule, rows in RULES:
-        for inst in body.instructions():
+        for inst in candidates:
             if inst.op.number in rows and id(inst) not in makers.gone:
                 rule(makers, inst)
     if makers.gone:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.isa.kinds import ATOMICS, CALLS, kinds_of
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL_INDEX
 
 # What lanes of a warp have in common, though they ask for it themselves.
@@ -21,6 +22,20 @@ _SAME_FOR_ALL = frozenset(
 )
 _ANSWERS_ALL = kinds_of("vote", "barrier_vote", "warp_reduction")  # each lane that asks gets the same
 _ANSWERS_EACH = CALLS | kinds_of("shuffle", "match", "elect")
+
+
+def _differs_by_sources(row: Opcode) -> bool | None:
+    """True where its sources decide whether an instruction of this row gives each lane something else, False where it
+    does; None where it gives all the same.
+    """
+    # Memory may give each lane another value. Constants and parameters differ only if their addresses do, so their
+    # sources decide.
+    if row.kind == "special" or row.kind in _ANSWERS_EACH or row.space not in ("", "param", "const", "barrier"):
+        return False
+    return None if row.kind in _ANSWERS_ALL else True
+
+
+_BY_SOURCES = [_differs_by_sources(row) for row in TABLE]
 _MOST_ROUNDS = 50
 _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the search below takes quadratic time
 
@@ -82,19 +97,17 @@ def _different_registers(body: Body, known: Iterable[int] = ()) -> set[int]:
     """
     users: dict[int, list[Inst]] = {}
     todo: list[int] = []
-    for inst in body.instructions():
-        kind = inst.op.kind
-        if kind == "special":
-            differs = inst.imm not in _SAME_FOR_ALL
-        else:
-            # Memory may give each lane another value. Constants and parameters differ only if their addresses do, so
-            # their sources decide.
-            differs = kind in _ANSWERS_EACH or inst.op.space not in ("", "param", "const", "barrier")
-        if differs:
-            todo += inst.writes()
-        elif kind not in _ANSWERS_ALL:
-            for register in inst.reads():
-                users.setdefault(register, []).append(inst)
+    for block in body.blocks:
+        for inst in block.insts:
+            by_sources = _BY_SOURCES[inst.op.number]
+            if by_sources or (by_sources is False and inst.op.kind == "special" and inst.imm in _SAME_FOR_ALL):
+                for register in inst.reads():
+                    if register in users:
+                        users[register].append(inst)
+                    else:
+                        users[register] = [inst]
+            elif by_sources is False:
+                todo += inst.writes()
     # Registers that calls pass values in: the other function is not looked at, so its lanes may differ.
     different: set[int] = set()
     todo += [*body.fixed, *known]

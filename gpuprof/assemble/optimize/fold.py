@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
-from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst, encode_immediate, immediate_slots
-from gpuprof.assemble.ir.defs import replace_reads, single_definitions, uses_of
+from gpuprof.assemble.ir.body import COPIES, READ_SLOTS, Body, Inst, encode_immediate, immediate_slots
+from gpuprof.assemble.ir.defs import reads_any, replace_reads, single_definitions, uses_of
 from gpuprof.isa.kinds import BLOCK_BARRIERS, kinds_of
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME, by_number, numbers
 
 _MOV, _MOV64, _MOVI64, _PMOV = (BY_NAME[name] for name in ("MOV", "MOV.64", "MOVI.64", "PMOV"))
 _MOVES = numbers("MOV", "MOV.64")
+CONSTANT_MOVES = numbers("MOV", "MOV.64", "MOVI.64")
 _SUM64 = BY_NAME["IADD.64"]
 
 _ADDR64 = FIELDS["addr64"].put(1)
@@ -20,7 +21,7 @@ def propagate_copies(body: Body) -> None:
     single = single_definitions(body)
     source: dict[int, int] = {}
     for register, inst in single.items():
-        if inst.is_copy and inst.guard is None and inst.a in single:
+        if inst.op.number in COPIES and inst.is_copy and inst.guard is None and inst.a in single:
             source[register] = inst.a
     for register in source:
         seen = {register}
@@ -101,11 +102,15 @@ def fold_parameters(body: Body) -> None:
 
 def _fold(body: Body, params: bool) -> None:
     constants = {
-        r: c for r, inst in single_definitions(body).items() if (c := constant_of(inst)) and c.is_param == params
+        r: c
+        for r, inst in single_definitions(body).items()
+        if inst.op.number in CONSTANT_MOVES and (c := constant_of(inst)) and c.is_param == params
     }
     if not constants:
         return
     for inst in body.instructions():
+        if not reads_any(inst, constants):
+            continue
         for slot in READ_SLOTS[inst.op.number]:
             register = getattr(inst, slot)
             if register.__class__ is int and register in constants:
@@ -322,15 +327,11 @@ def fold_offsets(body: Body) -> None:
     so.
     """
     single = single_definitions(body)
-    users = uses_of(body)
-    for register, inst in single.items():
-        if (
-            inst.op is not _SUM64  # 32-bit sums wrap around where the address unit does not
-            or inst.slot != "b"
-            or inst.const
-            or inst.guard is not None
-            or inst.a not in single
-        ):
+    # 32-bit sums wrap around where the address unit does not.
+    sums = {register: inst for register, inst in single.items() if inst.op is _SUM64}
+    users = uses_of(body, sums) if sums else {}
+    for register, inst in sums.items():
+        if inst.slot != "b" or inst.const or inst.guard is not None or inst.a not in single:
             continue
         addend = (inst.imm ^ 0x80000000) - 0x80000000
         if all(_takes_offset(user, register, addend) for user in users.get(register, ())):

@@ -77,9 +77,12 @@ def _as_halves(body: Body, first: Inst, second: Inst) -> Inst:
 
 def fuse_multiply_add(body: Body) -> None:
     """x * y + z, when every reader of the product adds to it."""
+    products = {r: inst for r, inst in single_definitions(body).items() if inst.op.number in _PRODUCTS}
+    if not products:
+        return
     makers = Makers(body)
-    users = uses_of(body)
-    for register, product in makers.single.items():
+    users = uses_of(body, products)
+    for register, product in products.items():
         rows = _PRODUCTS.get(product.op.number)
         readers = users.get(register, [])
         if (

@@ -4,7 +4,7 @@ B.
 
 from collections import Counter
 
-from gpuprof.assemble.ir.body import COPIES, READ_SLOTS, Block, Body, Inst
+from gpuprof.assemble.ir.body import COPIES, HAS_GROUPS, READ_SLOTS, Block, Body, Inst
 
 
 def share_groups(body: Body) -> None:
@@ -12,7 +12,7 @@ def share_groups(body: Body) -> None:
     or constants, if those still hold the same values.
     """
     for block in body.blocks:
-        if any(_groups(inst) for inst in block.insts):
+        if any(HAS_GROUPS[inst.op.number] and _groups(inst) for inst in block.insts):
             _share_in(block)
 
 

@@ -14,10 +14,10 @@ Words of constant memory whose place is known are operands of the instructions t
 from collections import Counter
 
 from gpuprof.assemble.ir import cfg
-from gpuprof.assemble.ir.body import READ_SLOTS, WORDS, Block, Body, Inst, immediate_slots
+from gpuprof.assemble.ir.body import HAS_GROUPS, READ_SLOTS, WORDS, Block, Body, Inst, immediate_slots
 from gpuprof.assemble.ir.defs import replace_reads, single_definitions
 from gpuprof.assemble.ir.liveness import block_liveness
-from gpuprof.assemble.optimize.fold import Constant, constant_of, fold_operand
+from gpuprof.assemble.optimize.fold import CONSTANT_MOVES, Constant, constant_of, fold_operand
 from gpuprof.isa.opcodes import BY_NAME, by_number
 from gpuprof.isa.special import CONSTANTS_AT, LITERALS_AT
 
@@ -56,12 +56,12 @@ def _moves(body: Body) -> dict[int, tuple]:
     """Registers that only ever hold a constant, each with what it holds and how it is made."""
     single = single_definitions(body)
     moves = {
-        r: (*constant_of(i), i.op.number)
+        r: (*constant, i.op.number)
         for r, i in single.items()
-        if constant_of(i) is not None and i.dst == r and not i.outgoing
+        if i.op.number in CONSTANT_MOVES and (constant := constant_of(i)) is not None and i.dst == r and not i.outgoing
     }
     for inst in body.instructions() if moves else ():
-        for slot in READ_SLOTS[inst.op.number]:
+        for slot in READ_SLOTS[inst.op.number] if HAS_GROUPS[inst.op.number] else ():
             group = getattr(inst, slot)
             if group.__class__ is tuple:
                 for register in group:

@@ -44,14 +44,24 @@ PASSES = (
     turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip
 
+# These only change what instructions read, and what they compute from it: what is known of definitions still holds.
+_KEEPS_DEFINITIONS = frozenset([
+    *_SIMPLIFY, propagate_negations, fold_float_negations, widen_shifts, read_constants_from_bank, fold_parameters,
+    fold_offsets, share_groups, read_literals_from_bank,
+])  # fmt: skip
+
 
 def optimize(body: Body, is_debug: bool) -> None:
     """`is_debug`: the target says `debug`, so that everything stays and is rounded as in the PTX, like ptxas."""
     if not is_debug:
         # First, while products and sums are as in the PTX: it decides how results are rounded, so no other pass may.
         contract_products(body)
+        body.found = {}
         for change in PASSES:
             change(body)
+            if change not in _KEEPS_DEFINITIONS:
+                body.found.clear()
+        body.found = None
     # Last, on the final control flow: these instructions take issue slots and compute nothing.
     begin_kernel(body)
     add_meetings(body)

@@ -1,8 +1,8 @@
 """Constants and parameters that need a register get it where they are used, not at the top of the function."""
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
-from gpuprof.assemble.ir.defs import replace_reads, single_definitions, uses_of
-from gpuprof.assemble.optimize.fold import constant_of
+from gpuprof.assemble.ir.defs import replace_reads, single_definitions
+from gpuprof.assemble.optimize.fold import CONSTANT_MOVES, constant_of
 from gpuprof.isa.opcodes import BY_NAME, numbers
 
 _WIDE = numbers("IMAD.WIDE.S32", "IMAD.WIDE.U32")
@@ -15,6 +15,8 @@ def free_wide_multiplies(body: Body) -> None:
     A 64-bit parameter in registers costs two for as long as it lives, the factor one for a moment (ptxas does the
     same).
     """
+    if not any(inst.op.number in _WIDE for inst in body.instructions()):
+        return
     params = {r: c for r, i in single_definitions(body).items() if (c := constant_of(i)) and c.is_param}
     for block in body.blocks:
         factors: dict[int, int] = {}
@@ -43,14 +45,21 @@ def free_wide_multiplies(body: Body) -> None:
 def sink_constants(body: Body) -> None:
     """A move of a constant is repeated in each block that reads it, unless that would put it into a loop."""
     single = single_definitions(body)
-    depth_of = {id(inst): block.loop_depth for block in body.blocks for inst in block.insts}
-    users = uses_of(body)
-    movable = {
-        r: i for r, i in single.items()
-        if constant_of(i) is not None and i.dst == r and users.get(r)
-        and all(depth_of[id(user)] <= depth_of[id(i)] for user in users[r])
-    }  # fmt: skip
-    for block in body.blocks:
+    constants = {
+        r: i for r, i in single.items() if i.op.number in CONSTANT_MOVES and constant_of(i) is not None and i.dst == r
+    }
+    # The depths of the loops in which each is made and read.
+    made: dict[int, int] = {}
+    deepest: dict[int, int] = {}
+    for block in body.blocks if constants else ():
+        for inst in block.insts:
+            if inst.dst.__class__ is int and inst.dst in constants:
+                made[inst.dst] = block.loop_depth
+            for register in inst.reads():
+                if register in constants and block.loop_depth > deepest.get(register, -1):
+                    deepest[register] = block.loop_depth
+    movable = {r: i for r, i in constants.items() if r in deepest and deepest[r] <= made[r]}
+    for block in body.blocks if movable else ():
         _sink_into(block, body, movable)
 
 

@@ -191,6 +191,10 @@ class Function:
     line: int
     linkage: str = ""
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    span: tuple[int, int] = field(default=(0, 0), compare=False)  # characters of the text, those of the body the last
+    # What its `.loc` directives say, each once, in their order; and for each directive the number of its position.
+    positions: list[Location | None] = field(default_factory=list, compare=False)
+    marks: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(slots=True)

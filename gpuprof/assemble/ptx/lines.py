@@ -45,7 +45,10 @@ class LineTable:
         self._strings = debug_strings(text)
         self._seen: dict[tuple[int, int, int], Location] = {}
         self._depth: dict[tuple[int, int, int], int] = {}
-        self._made: dict[tuple, Location | None] = {}
+        self._made: dict[tuple, int] = {}
+        self.positions: list[Location | None] = []  # of the function, in the order of the directives that say them
+        self.marks: list[int] = []  # of each directive of the function, the number of its position
+        self._said: dict[tuple[str | None, ...], int] = {}  # by the numbers of a directive, as text
         self._function = ""
         self.current: Location | None = None
 
@@ -54,20 +57,39 @@ class LineTable:
         self._seen.clear()
         self._depth.clear()
         self._made.clear()
+        self._said.clear()
+        self.positions: list[Location | None] = []
+        self.marks: list[int] = []
         self.current = None
+
+    def loc_of(self, numbers: tuple[str | None, ...]):
+        """`loc` of what a directive says: file, line, column, and where it says so label, file, line, column."""
+        known = self._said.get(numbers)
+        if known is not None:
+            self._take(known)
+            return
+        file, line, column, label, *call_site = numbers
+        site = tuple(map(int, call_site)) if label else None
+        self.loc(int(file), int(line), int(column), label or "", site)
+        self._said[numbers] = self.marks[-1]
 
     def loc(self, file: int, line: int, column: int, label: str, call_site: tuple[int, int, int] | None):
         """Raises ValueError when the position is inlined deeper than any compiler inlines."""
         key = (file, line, column, label, call_site)
         if key not in self._made:
-            self._made[key] = self._location(*key)
-        self.current = self._made[key]
+            self._made[key] = len(self.positions)
+            self.positions.append(self._location(*key))
+        self._take(self._made[key])
         position = (file, line, column)
         if position not in self._seen:
             self._seen[position] = self.current
             self._depth[position] = self._depth.get(call_site, 0) + 1 if call_site else 0
             if self._depth[position] > _MOST_INLINED:
                 raise ValueError(f"inlined more than {_MOST_INLINED} deep")
+
+    def _take(self, number: int):
+        self.marks.append(number)
+        self.current = self.positions[number]
 
     def _location(self, file: int, line: int, column: int, label: str, call_site) -> Location | None:
         if line == 0:  # "no line": the code belongs to no source position

@@ -29,13 +29,19 @@ _VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 
 def parse(text: str, name: str = "<ptx>") -> ast.Module:
     """The module written in a PTX text. Raises PtxError with name, line and column when it is not valid PTX."""
-    parser = _Parser(text, name)
+    parser: _Parser | None = None
 
     def look(shown: Stage) -> None:
-        shown.done = parser.token.offset
+        shown.done = parser.token.offset if parser else 0
 
     with stage("reading", "characters", len(text), look=look):
-        return parser.module()
+        try:
+            parser = _Parser(text, name, is_whole=False)
+            return parser.module()
+        except PtxError:
+            # What is wrong first, the whole text says: a character that starts no token comes before all else.
+            parser = _Parser(text, name, is_whole=True)
+            return parser.module()
 
 
 class _Parser(BodyParser):
@@ -171,7 +177,8 @@ class _Parser(BodyParser):
 
     # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
     def function(self, is_kernel: bool, linkage: str) -> ast.Function:
-        line = self.where.line(self.token.offset)
+        start = self.token.offset
+        line = self.where.line(start)
         function_directives: dict[str, tuple[int, ...]] = {}
         self.function_directives(function_directives)
         returns = self.params() if not is_kernel and self.token.text == "(" else ()
@@ -195,6 +202,9 @@ class _Parser(BodyParser):
         self.lines.start_function(name)
         self.function_name = name
         function.body = self.block()
+        before = self.tokens[self.index - 1] if self.index else None
+        function.span = start, before.offset + 1 if before else self.token.offset
+        function.positions, function.marks = self.lines.positions, tuple(self.lines.marks)
         return function
 
     def begins_declaration(self) -> bool:

@@ -5,9 +5,11 @@ from dataclasses import replace
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.expressions import expression
 from gpuprof.assemble.ptx.parse_variables import SPACES, VariableParser
+from gpuprof.assemble.ptx.usual import LABEL, OPCODE, OPERANDS, STATEMENT, operand
 from gpuprof.base.ptx_strings import unquoted
 from gpuprof.errors import PtxError
 
+_INSTRUCTION = (OPCODE, OPERANDS)  # the last group of a usual statement that is one
 _CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them continues in the next
 
 
@@ -22,6 +24,8 @@ class BodyParser(VariableParser):
         block = ast.Block()
         statements = block.statements
         while True:
+            if not self.is_whole:
+                self.usual_statements(statements)
             kind, text, _ = self.token
             if kind == "word":
                 self.word_statement(statements)
@@ -43,6 +47,65 @@ class BodyParser(VariableParser):
         return block
 
     # label: name : [ .branchtargets labels ; | .callprototype ... ; ]
+    def usual_statements(self, statements: list):
+        """Reads statements as far as they are usual ones; see `usual`."""
+        text, lines, starts, known = self.text, self.lines, self.where.starts, self.operands
+        begin = position = self.token.offset
+        match_at = STATEMENT.match
+        line = self.where.line(position)
+        while match := match_at(text, position):
+            kind = match.lastindex
+            if kind in _INSTRUCTION:
+                negated, guard, opcode, written = match.group(1, 2, 3, 4)
+                operands = self.usual_operands(written, known) if written else []
+                if operands is None or opcode[:4] == "call":
+                    break
+                position = match.end()
+                offset = match.start(OPCODE)
+                while starts[line] <= offset:
+                    line += 1
+                opcode, modifiers = self.modifiers.get(opcode) or self.split(opcode)
+                statements.append(
+                    ast.Instruction(
+                        opcode, modifiers, operands, line, offset - starts[line - 1] + 1, guard or "",
+                        negated == "!", lines.current,
+                    )
+                )  # fmt: skip
+            elif kind == LABEL:
+                position = match.end()
+                offset = match.start(LABEL)
+                while starts[line] <= offset:
+                    line += 1
+                statements.append(ast.Label(match[LABEL], line))
+            else:
+                position = match.end()
+                numbers = match.group(5, 6, 7, 8, 9, 10, 11)
+                try:
+                    lines.loc_of(numbers)
+                except ValueError as error:
+                    raise self.error(str(error)) from None
+        if position > begin:
+            self.continue_at(position)
+
+    def usual_operands(self, written: str, known: dict) -> list | None:
+        """The operands in a text; None where one of them is not simple."""
+        operands = []
+        for text in written.split(", "):
+            value = known.get(text)
+            if value is None:
+                value = operand(text)
+                if value is None:
+                    return None
+                known[text] = value
+            operands.append(value)
+        return operands
+
+    def split(self, name: str) -> tuple[str, tuple[str, ...]]:
+        """The opcode and the modifiers of an instruction's name."""
+        opcode, *modifiers = name.split(".")
+        result = self.modifiers[name] = opcode, tuple(modifiers)
+        return result
+
     def word_statement(self, statements: list):
         if self.tokens[self.index + 1].text != ":":
             statements.append(self.instruction())
@@ -185,7 +248,7 @@ class BodyParser(VariableParser):
             negated = self.accept("!")
             guard = self.expect_kind("word", "a predicate")
         token, start = self.token, self.index
-        opcode, *modifiers = self.expect_kind("word", "an instruction").split(".")
+        opcode, modifiers = self.split(self.expect_kind("word", "an instruction"))
         self.in_call = opcode == "call"
         operands: list = []
         if self.token.text != ";":
@@ -199,7 +262,7 @@ class BodyParser(VariableParser):
             raise self.unfinished(start)
         self.advance()
         return ast.Instruction(
-            opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current
+            opcode, modifiers, operands, *self.where.place(token.offset), guard, negated, self.lines.current
         )
 
     def unfinished(self, start: int) -> PtxError:

@@ -5,21 +5,31 @@ import struct
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.expressions import CONTINUES, PRODUCT, expression, is_remainder
 from gpuprof.assemble.ptx.lines import LineTable
-from gpuprof.assemble.ptx.tokens import Positions, Token, tokenize
+from gpuprof.assemble.ptx.tokens import Positions, Token, read_tokens, tokenize
 from gpuprof.errors import PtxError
 
 _DEEPEST = 100
+_AT_ONCE = 8  # tokens: most statements that are read as tokens have fewer
 
 
 class ValueParser:
-    """The position of the parser in a text, and the module that it fills."""
+    """The position of the parser in a text, and the module that it fills.
 
-    def __init__(self, text: str, name: str):
+    `is_whole`: all tokens are there from the beginning. Otherwise they are read as they are needed, and what follows
+    `token` can be read in another way (`continue_at`).
+    """
+
+    def __init__(self, text: str, name: str, is_whole: bool):
         self.name = name
+        self.text = text
         self.where = Positions(text)
-        self.tokens = tokenize(text, name)
-        self.index = 0
-        self.token = self.tokens[0]
+        self.is_whole = is_whole
+        if is_whole:
+            self.tokens = tokenize(text, name)
+            self.index = 0
+            self.token = self.tokens[0]
+        else:
+            self.continue_at(0)
         self.result = ast.Module(name)
         self.lines = LineTable(self.result.files, text)
         self.depth = 0
@@ -29,6 +39,8 @@ class ValueParser:
         self.function_name = ""
         self.statics: list[dict[str, str]] = []  # symbols of the variables in memory, by name, a table for each block
         self.n_symbols = 0
+        self.operands: dict[str, object] = {}  # simple ones, by text: most are there many times
+        self.modifiers: dict[str, tuple[str, tuple[str, ...]]] = {}  # names of instructions, split
         self.in_call = False  # parentheses around operands hold arguments
 
     def error(self, message: str, token: Token | None = None) -> PtxError:
@@ -41,8 +53,22 @@ class ValueParser:
         token = self.token
         if token.kind != "end":
             self.index += 1
+            if self.index + 1 >= len(self.tokens):
+                self._read_on()
             self.token = self.tokens[self.index]
         return token
+
+    def continue_at(self, position: int):
+        """The next token is the first one from a position on."""
+        self.read_to = position  # tokens are there up to this character
+        self.tokens: list[Token] = []
+        self.index = 0
+        self._read_on()
+        self.token = self.tokens[0]
+
+    def _read_on(self):
+        if not self.tokens or self.tokens[-1].kind != "end":
+            self.read_to = read_tokens(self.text, self.name, self.read_to, self.tokens, _AT_ONCE)
 
     def accept(self, text: str) -> bool:
         if self.token.text == text and self.token.kind != "string":

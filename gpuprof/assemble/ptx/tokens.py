@@ -3,7 +3,9 @@ a second.
 """
 
 import re
+from array import array
 from bisect import bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from gpuprof.errors import PtxError
@@ -38,35 +40,46 @@ class Positions:
     """Turns character offsets into lines and columns, both counted from 1."""
 
     def __init__(self, text: str):
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        # Of each line, and one more: the first characters, which the end of the text is before.
+        self.starts = array("q", accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
     def line(self, offset: int) -> int:
-        return bisect_right(self._starts, offset)
+        return bisect_right(self.starts, offset)
 
     def column(self, offset: int) -> int:
         return self.place(offset)[1]
 
     def place(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
 
 
 def tokenize(text: str, name: str = "") -> list[Token]:
     """All tokens of a PTX text, the last one of kind "end". Raises PtxError at a character that starts no token."""
     tokens: list[Token] = []
-    position = 0
+    read_tokens(text, name, 0, tokens, len(text) + 1)
+    return tokens
+
+
+def read_tokens(text: str, name: str, position: int, tokens: list[Token], count: int) -> int:
+    """Appends `count` tokens from a position on, fewer at the end of the text; the position after them. Raises PtxError
+    at a character that starts no token.
+    """
     match_at = _TOKEN.match
     new = Token._make
-    while match := match_at(text, position):
+    last = len(tokens) + count
+    while len(tokens) < last and (match := match_at(text, position)):
         kind = match.lastgroup
         position = match.end()
         if kind == "comment":
             continue
         token = match[kind]
-        tokens.append(new((kind, token, position - len(token))))
         if kind == "end":
-            tokens[-1] = Token(kind, "end of file", position)
-            return tokens
+            tokens.append(Token(kind, "end of file", position))
+            return position
+        tokens.append(new((kind, token, position - len(token))))
+    if len(tokens) == last:
+        return position
     position = len(text) - len(text[position:].lstrip())
     where = Positions(text)
     raise PtxError(f"unexpected character {text[position]!r}", name, where.line(position), where.column(position))

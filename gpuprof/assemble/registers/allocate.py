@@ -7,14 +7,15 @@ A unit is what gets a place: one virtual register, or the members of a tuple tha
 coalescing made one. Units are placed in order of their start where nothing overlaps.
 """
 
-from bisect import bisect_right, insort
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from gpuprof.assemble.abi.calling_convention import align_up
-from gpuprof.assemble.ir.body import WORDS, Body, Inst
-from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
+from gpuprof.assemble.ir.body import COPIES, HAS_GROUPS, WORDS, Body, Inst
+from gpuprof.assemble.ir.liveness import Liveness, Segment, live_segments, overlap, union
 from gpuprof.isa.opcodes import by_number
 from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 
@@ -66,6 +67,23 @@ class OutOfRegisters(Exception):
         self.file = file
 
 
+# Positions as bit sets, in pieces of _PIECE positions: (number of the piece, bits). So what a test takes does not grow
+# with the function.
+Bits = tuple[tuple[int, int], ...]
+_PIECE = 4096
+
+
+def _bits_of(segments: list[Segment]) -> Bits:
+    pieces: dict[int, int] = {}
+    for start, stop in segments:
+        while start < stop:
+            piece, first = divmod(start, _PIECE)
+            last = min(stop - start + first, _PIECE)
+            pieces[piece] = pieces.get(piece, 0) | (1 << last) - (1 << first)
+            start += last - first
+    return tuple(pieces.items())
+
+
 @dataclass(slots=True, eq=False)
 class Unit:
     file: str  # a key of LIMITS
@@ -74,92 +92,130 @@ class Unit:
     align: int
     fixed: int | None = None
     base: int | None = None  # its place, once it has one
+    # Of a unit that is placed, the positions of each lane, and of the first segment of lane 0; from `_note_positions`.
+    bits: list[Bits] = field(default_factory=list)
+    first_bits: Bits = ()
 
     @property
     def start(self) -> int:
-        return min(lane[0][0] for lane in self.lanes if lane)
+        lanes = self.lanes
+        return lanes[0][0][0] if len(lanes) == 1 else min([lane[0][0] for lane in lanes if lane])
 
     @property
     def span(self) -> int:
-        return max(lane[-1][1] for lane in self.lanes if lane) - self.start
+        lanes = self.lanes
+        last = lanes[0][-1][1] if len(lanes) == 1 else max([lane[-1][1] for lane in lanes if lane])
+        return last - self.start
 
 
-def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
+def allocate(body: Body, limit: int = LIMITS["R"], liveness: Liveness | None = None) -> Allocation:
     """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
-    ones or `limit`: see `_Spread`. What the uniform registers cannot hold is in those of the threads.
+    ones or `limit`: see `_Spread`. What the uniform registers cannot hold is in those of the threads. `liveness`: of
+    the body, if it is known.
 
     Raises OutOfRegisters when a file is not enough.
     """
     try:
-        return _allocate(body, limit)
+        return _allocate(body, limit, liveness)
     except OutOfRegisters as error:
         if error.file != "U":
             raise
     body.uniform.clear()
-    return _allocate(body, limit)
+    return _allocate(body, limit, liveness)
 
 
-def _allocate(body: Body, limit: int) -> Allocation:
-    segments = live_segments(body)
+def _allocate(body: Body, limit: int, liveness: Liveness | None) -> Allocation:
+    segments = live_segments(body, liveness)
     units = _Units(body, segments)
     units.coalesce()
     order = units.in_order()
-    tight, order = _fewest(body, units, order)
+    for unit in order:
+        unit.bits = [_bits_of(lane) for lane in unit.lanes]
+        unit.first_bits = unit.bits[0] if len(unit.lanes[0]) < 2 else _bits_of(unit.lanes[0][:1])
+    reserved = _Reserved(body, any(unit.align > 2 for unit in order))
+    tight, order = _fewest(body, units, order, reserved)
     free = body.free_registers - RESERVED_WORDS
     if tight.words >= min(free, limit):
         return tight
-    spread = _place(body, units, order, _Spread(body, units, min(free, limit)))
-    return spread if spread.words <= min(free, limit) else tight
+    spread = _place(body, units, order, reserved, spread=_Spread(body, units, min(free, limit)))
+    return spread if spread is not None and spread.words <= min(free, limit) else tight
 
 
-def _fewest(body: Body, units: "_Units", order: list[Unit]) -> tuple[Allocation, list[Unit]]:
+def _fewest(body: Body, units: "_Units", order: list[Unit], reserved: "_Reserved") -> tuple[Allocation, list[Unit]]:
     """The first allocation of `_ORDERS` that takes the fewest words, with the order of its units."""
-    allocations: list[tuple[Allocation, list[Unit]]] = []
+    best: tuple[Allocation, list[Unit]] | None = None
+    tried: list[list[Unit]] = []
     for key in _ORDERS:
         ordered = sorted(order, key=lambda u, k=key: (u.fixed is None, k(u)))
+        if ordered in tried:
+            continue
+        tried.append(ordered)
         try:
-            allocations.append((_place(body, units, ordered, None), ordered))
+            allocation = _place(body, units, ordered, reserved, below=best[0].words if best else None)
         except OutOfRegisters as error:
             failed = error
-    if not allocations:
+            continue
+        if allocation is not None:
+            best = allocation, ordered
+        if best is not None and best[0].words <= _least_words(order):
+            break
+    if best is None:
         raise failed
-    return min(allocations, key=lambda each: each[0].words)
+    return best
 
 
-def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:
-    quads = any(unit.align > 2 for unit in order)
-    files = {file: _File(limit, quads) for file, limit in LIMITS.items()}
-    n_instructions = _reserve(body, files)
-    # Live from end to end, so that no value gets the word.
-    files["R"].taken[STACK_POINTER].append((0, 2 * n_instructions))
+def _least_words(order: list[Unit]) -> int:
+    """No order takes fewer words: so many are live at once, and the stack pointer with them."""
+    lanes = [lane for unit in order if unit.file == "R" for lane in unit.lanes]
+    starts, stops = zip(*(segment for lane in lanes for segment in lane), strict=True) if any(lanes) else ((0,), (0,))
+    changes = np.bincount(starts, minlength=max(stops) + 1) - np.bincount(stops, minlength=max(stops) + 1)
+    return max(int(np.cumsum(changes).max()), STACK_POINTER) + 1
+
+
+def _place(
+    body: Body,
+    units: "_Units",
+    order: list[Unit],
+    reserved: "_Reserved",
+    *,
+    spread: "_Spread | None" = None,
+    below: int | None = None,
+) -> Allocation | None:
+    """Places the units in this order. None as soon as that takes `below` words or more."""
+    files = reserved.files()
     number: dict[int, int] = {}
     used = {"R": 0, "D": 0, "P": 0}
     words = STACK_POINTER + 1
-    places: dict[int, int] = {}  # of units, by their id
+    places: list[int] = []  # of units, in order
     for unit in order:
         base = unit.fixed
+        file = files[unit.file]
         if base is None and spread and unit.file == "R":
-            base = spread.find(unit, files["R"])
+            base = spread.find(unit, file)
         if base is None:
-            base = files[unit.file].find(unit)
+            base = file.find(unit)
         if base is None:
             raise OutOfRegisters(unit.file)
-        files[unit.file].take(unit, base)
+        file.take(unit, base)
         if spread and unit.file == "R":
             spread.take(unit, base)
-        if unit.file == "R":
-            words = max(words, base + len(unit.lanes))
-        places[id(unit)] = base
+        if unit.file == "R" and base + len(unit.lanes) > words:
+            words = base + len(unit.lanes)
+            if below is not None and words >= below:
+                return None
+        places.append(base)
     behind = align_up(words, 2)
     if files["U"].top and behind + files["U"].top > LIMITS["R"]:
         raise OutOfRegisters("U")
-    for unit in order:
-        base = places[id(unit)] + (behind if unit.file == "U" else 0)
+    for unit, base in zip(order, places, strict=True):
+        if unit.file == "U":
+            base += behind
         for register in unit.members:
             file = body.files[register]
             place = base + units.lane[register] >> (file == "D")
             number[register] = place
-            used[file] = max(used[file], place + 1)
+            if place >= used[file]:
+                used[file] = place + 1
     return Allocation(number, used, words)
 
 
@@ -177,11 +233,12 @@ class _Spread:
         self.partners: dict[int, list[Unit]] = {}
         self.wants_odd: dict[int, int] = {}
         self.late_reads: dict[int, list[int]] = {}  # positions, by unit
-        self.just_read: list[list[Segment]] = [[] for _ in range(LIMITS["R"])]  # of each word
+        # Positions soon after such a read of a word: bits of each word, by piece.
+        self.just_read: dict[int, list[int]] = {}
         files = body.files
         for index, inst in enumerate(body.instructions()):
             if inst.op.pipe in _LATE_PIPES:
-                for register in inst.reads():
+                for register in inst.read:
                     self.late_reads.setdefault(id(units.unit.get(register)), []).append(2 * index)
             words = [
                 v for v in (inst.a, inst.b, inst.c) if v.__class__ is int and files[v] == "R" and v not in body.uniform
@@ -210,22 +267,23 @@ class _Spread:
                 if other.base is not None and len(other.lanes) == 1:
                     odd += -1 if other.base & 1 else 1
         first, step = (odd > 0, 2) if odd else (0, unit.align)
-        start = unit.start
-        for base in range(first, self.limit - len(unit.lanes) + 1, step):
-            if file.fits(unit, base) and not any(self._was_read(base + i, start) for i in range(len(unit.lanes))):
+        width = len(unit.lanes)
+        piece, bit = divmod(unit.start, _PIECE)
+        just_read, bit = self.just_read.get(piece), 1 << bit
+        for base in range(first, self.limit - width + 1, step):
+            if file.fits(unit, base) and not (just_read and any(just_read[base + i] & bit for i in range(width))):
                 return base
         if odd:
-            return next((base for base in range(first, self.limit, 2) if file.free(base, unit.lanes[0])), None)
+            return next((base for base in range(first, self.limit, 2) if file.free(base, unit.bits[0])), None)
         return None
-
-    def _was_read(self, word: int, position: int) -> bool:
-        return any(start < position < stop for start, stop in self.just_read[word])
 
     def take(self, unit: Unit, base: int):
         unit.base = base
-        just = [(position, position + 2 * _MOMENT) for position in self.late_reads.get(id(unit), ())]
-        for word in range(base, base + len(unit.lanes)) if just else ():
-            self.just_read[word] += just
+        if positions := self.late_reads.get(id(unit)):
+            for piece, bits in _bits_of([(position + 1, position + 2 * _MOMENT) for position in positions]):
+                just_read = self.just_read.setdefault(piece, [0] * LIMITS["R"])
+                for word in range(base, base + len(unit.lanes)):
+                    just_read[word] |= bits
 
 
 class _Units:
@@ -240,16 +298,17 @@ class _Units:
         index = 0
         for block in body.blocks:
             for inst in block.insts:
-                for group in (inst.dst, inst.a, inst.b, inst.c, inst.e):
+                number = inst.op.number
+                for group in (inst.dst, inst.a, inst.b, inst.c, inst.e) if HAS_GROUPS[number] else ():
                     if group.__class__ is tuple and group[0] not in self.unit:
                         self._add(group, segments)
                         if inst.op.pipe == "tex" and group is inst.dst:
                             self._loosen(self.unit[group[0]])
-                if inst.op.number in SCRATCH_WORDS:
+                if number in SCRATCH_WORDS:
                     self.scratch += [
-                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.number])
+                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[number])
                     ]
-                elif inst.is_copy and inst.dst is not None:
+                elif number in COPIES and inst.is_copy and inst.dst is not None:
                     self.copies.append((-block.loop_depth, inst))
                 index += 1
         for register in segments:
@@ -343,84 +402,115 @@ class _Units:
 
 
 class _File:
-    """The places that are taken in one register file."""
+    """The places that are taken in one register file: positions of each place, as bits, by piece."""
 
-    def __init__(self, limit: int, quads: bool = False):
+    def __init__(self, limit: int, taken: list[list[int]], quads: bool):
         self.limit = limit
         self.quads = quads  # whether some unit needs an aligned quad
-        self.taken: list[list[Segment]] = [[] for _ in range(limit)]
+        self.taken = taken
         self.top = 0  # no unit was placed from here on
 
     def find(self, unit: Unit) -> int | None:
         """The place that leaves most aligned pairs and quads whole: next to registers in use; else the lowest that
         is free.
         """
+        if len(unit.lanes) == 1 and len(unit.bits[0]) == 1:
+            return self._find_word(unit)
         width = len(unit.lanes)
         lowest = beside = None
-        taken, first = self.taken, unit.lanes[0]
-        start = first[0][0] if first else 0
         for base in range(0, self.limit - width + 1, unit.align):
             # From the top on all places are free and equal.
             if lowest is not None and base >= self.top:
                 break
-            last = taken[base][-1] if taken[base] else None
-            if last is not None and last[1] > start and first and (last[0] <= start or not self.free(base, first)):
-                continue  # it is taken where this begins, or later
-            if width == 1 or self.fits(unit, base):
+            if self.fits(unit, base):
                 # Quads are aligned to themselves, and predicates have no pairs to keep whole.
                 if width > 2 or unit.file == "P":
                     return base
                 near = base ^ width
                 # Next to a taken neighbour no whole pair (or quad) is broken.
-                if near < self.top and not self.free(near, first[:1]):
+                if near < self.top and not self.free(near, unit.first_bits):
                     if width == 2 or not self.quads:
                         return base
                     far = base & ~3 | ~base & 2
-                    if not self.free(far, first[:1]) or not self.free(far + 1, first[:1]):
+                    if not self.free(far, unit.first_bits) or not self.free(far + 1, unit.first_bits):
                         return base
                     beside = base if beside is None else beside
                 lowest = base if lowest is None else lowest
         return lowest if beside is None else beside
 
-    def fits(self, unit: Unit, base: int) -> bool:
-        if not self.free(base, unit.lanes[0]):
-            return False
-        return all(self.free(base + i, unit.lanes[i]) for i in range(1, len(unit.lanes)))
+    def _find_word(self, unit: Unit) -> int | None:
+        """`find` for the usual unit: one word, all of it in one piece."""
+        ((piece, bits),) = unit.bits[0]
+        ((_, first_bits),) = unit.first_bits
+        taken, top, has_pairs = self.taken[piece], self.top, unit.file != "P"
+        lowest = beside = None
+        for base in range(0, self.limit, unit.align):
+            if taken[base] & bits:
+                continue
+            if not has_pairs:
+                return base
+            if base >= top and lowest is not None:
+                break
+            if base ^ 1 < top and taken[base ^ 1] & first_bits:
+                if not self.quads:
+                    return base
+                far = base & ~3 | ~base & 2
+                if (taken[far] | taken[far + 1]) & first_bits:
+                    return base
+                beside = base if beside is None else beside
+            lowest = base if lowest is None else lowest
+        return lowest if beside is None else beside
 
-    def free(self, register: int, segments: list[Segment]) -> bool:
-        taken = self.taken[register]
-        if not taken or not segments or taken[-1][1] <= segments[0][0]:
-            return True
-        for segment in segments:
-            index = bisect_right(taken, segment)
-            if index and taken[index - 1][1] > segment[0]:
-                return False
-            if index < len(taken) and taken[index][0] < segment[1]:
-                return False
+    def fits(self, unit: Unit, base: int) -> bool:
+        taken = self.taken
+        for place, bits in enumerate(unit.bits, base):
+            for piece, mask in bits:
+                if taken[piece][place] & mask:
+                    return False
         return True
+
+    def free(self, place: int, bits: Bits) -> bool:
+        return not any(self.taken[piece][place] & mask for piece, mask in bits)
 
     def take(self, unit: Unit, base: int):
         self.top = max(self.top, base + len(unit.lanes))
-        for lane, segments in enumerate(unit.lanes, base):
-            taken = self.taken[lane]
-            for segment in segments:
-                if not taken or taken[-1] < segment:
-                    taken.append(segment)
-                else:
-                    insort(taken, segment)
+        taken = self.taken
+        for place, bits in enumerate(unit.bits, base):
+            for piece, mask in bits:
+                taken[piece][place] |= mask
 
 
-def _reserve(body: Body, files: dict[str, _File]) -> int:
-    """Takes what calls overwrite; returns the number of instructions."""
-    index = 0
-    for block in body.blocks:
-        for inst in block.insts:
-            if inst.clobbers:
-                for file, count in zip("RP", inst.clobbers, strict=True):
-                    for register in range(min(count, LIMITS[file])):
-                        if register != STACK_POINTER or file == "P":
-                            # Between the call's reads at 2 i and the next instruction's: arguments may be in
-                            # registers that it overwrites.
-                            insort(files[file].taken[register], (2 * index + 1, 2 * index + 2))
-            index += 1
-    return index
+class _Reserved:
+    """The places that are taken before any unit has one: the stack pointer's word, and what calls overwrite."""
+
+    def __init__(self, body: Body, quads: bool):
+        self.quads = quads
+        clobbers: dict[tuple[str, int], list[Segment]] = {}  # by file and number of places
+        index = 0
+        for block in body.blocks:
+            for inst in block.insts:
+                if inst.clobbers:
+                    for file, count in zip("RP", inst.clobbers, strict=True):
+                        # Between the call's reads at 2 i and the next instruction's: arguments may be in registers
+                        # that it overwrites.
+                        places = min(count, LIMITS[file])
+                        clobbers.setdefault((file, places), []).append((2 * index + 1, 2 * index + 2))
+                index += 1
+        n_pieces = 2 * index // _PIECE + 1
+        # A quad's neighbours may be looked at beyond the limit.
+        self.taken = {file: [[0] * (limit + 4) for _ in range(n_pieces)] for file, limit in LIMITS.items()}
+        for (file, places), segments in clobbers.items():
+            for piece, bits in _bits_of(segments):
+                taken = self.taken[file][piece]
+                for place in range(places):
+                    if place != STACK_POINTER or file == "P":
+                        taken[place] |= bits
+        # Live from end to end, so that no value gets the word.
+        for piece, bits in _bits_of([(0, 2 * index)]):
+            self.taken["R"][piece][STACK_POINTER] |= bits
+
+    def files(self) -> dict[str, _File]:
+        return {
+            file: _File(LIMITS[file], [list(piece) for piece in taken], self.quads)
+            for file, taken in self.taken.items()
+        }

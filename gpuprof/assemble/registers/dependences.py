@@ -7,8 +7,11 @@ The latencies are a rough guide for the order only (issue to use, cycles, Ampere
 its own.
 """
 
+from functools import cached_property
+
 from gpuprof.assemble.ir.body import Inst
-from gpuprof.assemble.ir.memory_order import conflict, is_access, is_fence, is_read_only, is_write
+from gpuprof.assemble.ir.memory_order import MAY_TOUCH_MEMORY, Accesses, is_access, is_fence, is_read_only, is_write
+from gpuprof.assemble.registers.allocate import SCRATCH_WORDS
 from gpuprof.isa.kinds import BLOCK_BARRIERS
 from gpuprof.isa.opcodes import TABLE, check_latencies
 
@@ -21,6 +24,7 @@ LATENCY_CYCLES = {
 }  # fmt: skip
 check_latencies(LATENCY_CYCLES)
 LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
+_SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 
 
 class Dependences:
@@ -39,95 +43,113 @@ class Dependences:
         self.makes: list[list[int]] = [[] for _ in range(n)]  # values, of each instruction
         self.words: list[int] = []  # of each value
         self.readers: list[list[int]] = []  # of each value, in the order of the region
-        self.stays: list[bool] = []  # of each value: whether it is live after the region
+        self.stays: list[bool]  # of each value: whether it is live after the region
         self.words_before = sum([weight[r] for r in live])
+        self.scratch = [_SCRATCH[inst.op.number] for inst in region]  # words, of each instruction while it runs
         self._values(live, live_after, weight)
-        self._memory()
-        self._barriers()
+        touching = [(index, inst) for index, inst in enumerate(region) if MAY_TOUCH_MEMORY[inst.op.number]]
+        if touching:
+            self._memory(touching)
+            self._barriers()
 
     def _edge(self, source: int, target: int, cycles: int):
         self.successors[source].append((target, cycles))
         self.n_before[target] += 1
 
-    def _value(self, words: int) -> int:
-        self.words.append(words)
-        self.readers.append([])
-        self.stays.append(False)
-        return len(self.words) - 1
-
     def _values(self, live: set[int], live_after: set[int], weight: list[int]):  # noqa: C901  # a case for each kind of instruction
+        successors, n_before, words, all_readers, makes = (
+            self.successors, self.n_before, self.words, self.readers, self.makes
+        )  # fmt: skip
         writer: dict[int, int] = {}
         readers: dict[int, list[int]] = {}
         value: dict[int, int] = {}  # register -> the value it has now
+        latencies = [LATENCY[inst.op.number] for inst in self.region]
+
         for index, inst in enumerate(self.region):
-            reads, writes = inst.reads(), inst.writes()
-            if len(reads) > 1:
-                reads = list(dict.fromkeys(reads))
             read_values: list[int] = []
-            for register in reads:
+            reads = inst.read
+            for register in reads if len(reads) < 2 else dict.fromkeys(reads):
                 if register in writer:
                     source = writer[register]
-                    self._edge(source, index, LATENCY[self.region[source].op.number])
-                readers.setdefault(register, []).append(index)
-                if register not in value:
-                    value[register] = self._value(weight[register])
-                read = value[register]
-                if read not in read_values:
-                    read_values.append(read)
-                    self.readers[read].append(index)
+                    successors[source].append((index, latencies[source]))
+                    n_before[index] += 1
+                if register in readers:
+                    readers[register].append(index)
+                else:
+                    readers[register] = [index]
+                if register in value:
+                    read = value[register]
+                    if read in read_values:
+                        continue
+                else:
+                    value[register] = read = len(words)
+                    words.append(weight[register])
+                    all_readers.append([])
+                read_values.append(read)
+                all_readers[read].append(index)
             self.reads.append(read_values)
             made: list[int] = []
-            for register in writes:
+            kills = inst.guard is None or inst.fresh
+            for register in inst.written:
                 if register in writer:
                     source = writer[register]
                     # A guarded write leaves the old value to some lanes: it needs that.
-                    self._edge(source, index, 1 if inst.kills else LATENCY[self.region[source].op.number])
+                    successors[source].append((index, 1 if kills else latencies[source]))
+                    n_before[index] += 1
                 for reader in readers.pop(register, ()):
                     if reader != index:
                         # No cycles: an instruction does not wait for a register's readers (docs/model/instructions.md,
                         # Scoreboard).
-                        self._edge(reader, index, 0)
+                        successors[reader].append((index, 0))
+                        n_before[index] += 1
                 writer[register] = index
-                if inst.guard is None or inst.fresh or (register not in value and register not in live):
+                if kills or (register not in value and register not in live):
                     made.append(register)
+            if not made:
+                continue
             if len(made) > 1 and made == list(inst.dst if inst.dst.__class__ is tuple else ()):
-                value.update(dict.fromkeys(made, self._value(sum([weight[r] for r in made]))))
+                value.update(dict.fromkeys(made, len(words)))
+                words.append(sum([weight[r] for r in made]))
+                all_readers.append([])
             else:
                 for register in made:
-                    value[register] = self._value(weight[register])
-            self.makes[index] = list(dict.fromkeys(value[register] for register in made))
-        for register in live_after:
-            if register in value:
-                self.stays[value[register]] = True
+                    value[register] = len(words)
+                    words.append(weight[register])
+                    all_readers.append([])
+            if len(made) == 1:
+                makes[index] = [value[made[0]]]
+            else:
+                makes[index] = list(dict.fromkeys([value[register] for register in made]))
+        self.stays = [False] * len(words)
+        for register in live_after & value.keys():
+            self.stays[value[register]] = True
 
-    def _memory(self):
+    def _memory(self, touching: list[tuple[int, Inst]]):
         """Reads keep their order against writes, writes against both; no access passes a fence."""
-        reads: list[int] = []
-        writes: list[int] = []
+        since: list[int] = []  # accesses since the last fence
+        known = Accesses()
         fence = -1
-        for index, inst in enumerate(self.region):
+        for index, inst in touching:
             if is_fence(inst):
-                for earlier in (*reads, *writes, *((fence,) if fence >= 0 else ())):
+                for earlier in (*since, *((fence,) if fence >= 0 else ())):
                     self._edge(earlier, index, 1)
-                fence, reads, writes = index, [], []
+                fence, since, known = index, [], Accesses()
             elif is_access(inst):
                 if fence >= 0:
                     self._edge(fence, index, 1)
+                since.append(index)
                 # No store of the kernel can change such data, so only fences keep their place.
-                if is_read_only(inst):
-                    reads.append(index)
-                    continue
-                stores = is_write(inst)
-                for earlier in (*reads, *writes) if stores else writes:
-                    first = self.region[earlier]
-                    if not is_read_only(first) and conflict(first, inst):
+                if not is_read_only(inst):
+                    for earlier in known.conflicts(inst):
                         self._edge(earlier, index, 1)
-                (writes if stores else reads).append(index)
+                    known.add(index, inst)
 
     def _barriers(self):
         """Values made from loads of shared memory before a block's barrier stay before it: with ptxas 13.0
         the barrier comes after a chain of eighty dependent products, and passes one of values from elsewhere.
         """
+        if not any(inst.op.kind in BLOCK_BARRIERS for inst in self.region):
+            return
         of_shared: set[int] = set()  # values
         waiting: list[int] = []  # that made them, since the last barrier
         for index, inst in enumerate(self.region):
@@ -141,6 +163,7 @@ class Dependences:
                 of_shared.update(self.makes[index])
                 waiting.append(index)
 
+    @cached_property
     def heights(self) -> list[int]:
         """Cycles from each instruction to the end of the region."""
         height = [0] * len(self.region)
@@ -152,6 +175,7 @@ class Dependences:
             height[index] = highest + 1
         return height
 
+    @cached_property
     def longest_waits(self) -> list[int]:
         """The longest latency, in cycles, among each instruction and what needs its result in this region."""
         longest = [LATENCY[inst.op.number] for inst in self.region]

@@ -1,7 +1,7 @@
 """How many registers a function may take: the orders of its instructions are tried until one fits."""
 
 from gpuprof.assemble.ir.body import Body, Inst, words_of
-from gpuprof.assemble.ir.liveness import block_liveness
+from gpuprof.assemble.ir.liveness import Liveness, block_liveness
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.registers.halves import keep_lower_halves
 from gpuprof.assemble.registers.schedule import Schedule
@@ -27,32 +27,36 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
     Raises DoesNotFit.
     """
-    if _words_between_blocks(body) > min(limit, body.free_registers) - _PLENTY:
+    liveness = block_liveness(body)
+    if _words_between_blocks(body, liveness) > min(limit, body.free_registers) - _PLENTY:
         body.uniform = uniform_registers(body)
-        keep_lower_halves(body)
-    if allocation := _fit_unspilled(body, limit, is_wanted):
+        if keep_lower_halves(body):
+            liveness = block_liveness(body)
+    if allocation := _fit_unspilled(body, limit, is_wanted, liveness):
         return allocation
-    if split_shared_loads(body) and (allocation := _fit_unspilled(body, limit, is_wanted)):
-        return allocation
-    Schedule(body).apply(limit)
+    if split_shared_loads(body):
+        liveness = block_liveness(body)
+        if allocation := _fit_unspilled(body, limit, is_wanted, liveness):
+            return allocation
+    Schedule(body, liveness).apply(limit)
     return allocate_within(body, limit)
 
 
-def _words_between_blocks(body: Body) -> int:
+def _words_between_blocks(body: Body, liveness: Liveness) -> int:
     """The most registers that hold something from one block to another."""
-    liveness, words = block_liveness(body), words_of(body)
+    words = words_of(body)
     return max(sum(words[register] for register in liveness.members(live)) for live in liveness.live_in)
 
 
-def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
-    schedule = Schedule(body)
+def _fit_unspilled(body: Body, limit: int, is_wanted: bool, liveness: Liveness) -> Allocation | None:
+    schedule = Schedule(body, liveness)
     if schedule.fewest > limit + _MOST_SHARED:
         return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest, body.free_registers))
     fits: list[tuple[Allocation, list[list[Inst]]]] = []
     for tighter in _TIGHTER:
         schedule.apply(budget - tighter)
-        if allocation := allocate_unspilled(body, limit):
+        if allocation := allocate_unspilled(body, limit, liveness):
             fits.append((allocation, [block.insts for block in body.blocks]))
             if allocation.words + RESERVED_WORDS <= budget:
                 break

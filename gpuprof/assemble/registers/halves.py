@@ -14,11 +14,13 @@ _LOW, _PACK = BY_NAME["LO.64"], BY_NAME["PACK.64"]
 _EXTENSIONS = numbers("CVT.U64.U32")
 
 
-def keep_lower_halves(body: Body) -> None:
-    """Each block reads such a value from a pair of its own; from the block that makes it on, its lower half lives."""
+def keep_lower_halves(body: Body) -> bool:
+    """Each block reads such a value from a pair of its own; from the block that makes it on, its lower half lives. Says
+    whether there was such a value.
+    """
     lower = _lower_halves(body)
     if not lower:
-        return
+        return False
     for block in body.blocks:
         here: set[int] = set()  # made in this block
         result: list[Inst] = []
@@ -36,6 +38,7 @@ def keep_lower_halves(body: Body) -> None:
                 _like(inst, _LOW, dst=lower[register], a=register) for register in made if lower[register] != inst.a
             ]
         block.insts = result
+    return True
 
 
 def _lower_halves(body: Body) -> dict[int, int]:

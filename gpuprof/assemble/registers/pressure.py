@@ -3,61 +3,55 @@
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
-from gpuprof.assemble.registers.allocate import RESERVED_WORDS, SCRATCH_WORDS
+from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import Dependences
-from gpuprof.isa.opcodes import TABLE
-
-SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 
 
 def pressure(graph: Dependences, order: list[int]) -> list[int]:
     """Words that are live after each instruction of an order, with what it needs for itself while it runs."""
+    reads, makes, widths, stays, scratch = graph.reads, graph.makes, graph.words, graph.stays, graph.scratch
     words = graph.words_before
-    left = [len(readers) for readers in graph.readers]
+    # A value that stays is read once more, after the region.
+    left = [len(readers) + stay for readers, stay in zip(graph.readers, stays, strict=True)]
     live_words = []
     for index in order:
-        for value in graph.reads[index]:
+        for value in reads[index]:
             left[value] -= 1
-            if not left[value] and not graph.stays[value]:
-                words -= graph.words[value]
+            if not left[value]:
+                words -= widths[value]
         # A result that is never read still needs its place for a moment.
-        passing = 0
-        for value in graph.makes[index]:
-            if left[value] or graph.stays[value]:
-                words += graph.words[value]
+        passing = scratch[index]
+        for value in makes[index]:
+            if left[value]:
+                words += widths[value]
             else:
-                passing += graph.words[value]
-        live_words.append(words + passing + SCRATCH[graph.region[index].op.number])
+                passing += widths[value]
+        live_words.append(words + passing)
     return live_words
 
 
-def lowest_order(graph: Dependences, free_registers: int) -> list[int]:
-    """The order of least pressure that was found: the present one, or one from the end to the front in which each
-    step takes what frees most. Of equals it takes the last in the text. Where that needs more than `free_registers`,
-    two more are tried: of equals first what lets go of its operands soonest, and then the last in the text or what
-    could be taken last, which goes down a tree branch by branch.
+def lowest_order(graph: Dependences, free_registers: int) -> tuple[list[int], list[int]]:
+    """The order of least pressure that was found, and the pressure along it: the present one, or one from the end to
+    the front in which each step takes what frees most. Of equals it takes the last in the text. Where that needs more
+    than `free_registers`, two more are tried: of equals first what lets go of its operands soonest, and then the last
+    in the text or what could be taken last, which goes down a tree branch by branch.
     """
     standing = list(range(len(graph.region)))
-    lowest, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
-    if words <= free_registers - RESERVED_WORDS:
+    lowest = _lower(graph, [standing, _last_in_text(graph)])
+    if max(lowest[1]) <= free_registers - RESERVED_WORDS:
         return lowest
     distance = _instructions_to_makers(graph)
-    return _lower(graph, [lowest, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]
+    return _lower(graph, [lowest[0], *(_from_the_end(graph, distance, latest) for latest in (False, True))])
 
 
-def _lower(graph: Dependences, orders: list[list[int]]) -> tuple[list[int], int]:
-    """The order of less pressure, the earlier of equals, and the most words that are live along it."""
-    most = [max(pressure(graph, order)) for order in orders]
-    return orders[most.index(min(most))], min(most)
+def _lower(graph: Dependences, orders: list[list[int]]) -> tuple[list[int], list[int]]:
+    """The order of less pressure, the earlier of equals, and the words that are live along it."""
+    return min(((order, pressure(graph, order)) for order in orders), key=lambda each: max(each[1]))
 
 
-# How far an instruction is from letting go of its operands: by its index, a bit set of the placed instructions, and of
-# each value whether it is live.
+# How far an instruction is from letting go of its operands: by its index, a bit set of the instructions that are not
+# placed yet, and of each value whether it is live.
 _Distance = Callable[[int, int, list[bool]], int]
-
-
-def _all_alike(index: int, placed: int, alive: list[bool]) -> int:
-    return 0
 
 
 def _instructions_to_makers(graph: Dependences) -> _Distance:
@@ -72,50 +66,101 @@ def _instructions_to_makers(graph: Dependences) -> _Distance:
             bits |= behind[successor]
         behind[index] = bits
     behind_maker = {value: behind[index] for index, made in enumerate(graph.makes) for value in made}
+    sources = [[(v, behind_maker[v]) for v in reads if v in behind_maker] for reads in graph.reads]
 
-    def distance(index: int, placed: int, alive: list[bool]) -> int:
-        to_come = [behind_maker[v] & ~placed for v in graph.reads[index] if v in behind_maker and not alive[v]]
-        return max([bits.bit_count() for bits in to_come], default=0)
+    def distance(index: int, left: int, alive: list[bool]) -> int:
+        longest = 0
+        for value, bits in sources[index]:
+            if not alive[value]:
+                n = (bits & left).bit_count()
+                if n > longest:
+                    longest = n
+        return longest
 
     return distance
 
 
+class _Backwards:
+    """The start of an order from the end to the front."""
+
+    def __init__(self, graph: Dependences):
+        n = len(graph.region)
+        self.before: list[list[int]] = [[] for _ in range(n)]
+        self.waiting = [len(successors) for successors in graph.successors]
+        for index, successors in enumerate(graph.successors):
+            for successor, _ in successors:
+                self.before[successor].append(index)
+        self.alive = list(graph.stays)
+        # Words that begin to live when this is put in front of what is placed, less those that end.
+        words = graph.words
+        absent = [0 if stays else width for width, stays in zip(words, graph.stays, strict=True)]
+        self.change = [
+            sum([absent[v] for v in reads]) - sum([words[v] for v in makes])
+            for reads, makes in zip(graph.reads, graph.makes, strict=True)
+        ]
+
+
+def _last_in_text(graph: Dependences) -> list[int]:
+    """Takes what frees most, and of equals the last in the text."""
+    start = _Backwards(graph)
+    before, waiting, alive, change = start.before, start.waiting, start.alive, start.change
+    n = len(change)
+    # An entry is one number: the words, and then what comes first of equals.
+    entries = [n - index for index in range(n)]
+    ready = [change[i] * (n + 1) + entries[i] for i in range(n) if not waiting[i]]
+    heapify(ready)
+    placed = [False] * n
+    order: list[int] = []
+    while ready:
+        words, index = divmod(heappop(ready), n + 1)
+        index = n - index
+        if placed[index] or words != change[index]:
+            continue  # it is there again with what it changes now
+        placed[index] = True
+        order.append(index)
+        for value in graph.reads[index]:
+            if not alive[value]:
+                alive[value] = True
+                width = graph.words[value]
+                for reader in graph.readers[value]:
+                    change[reader] -= width
+                    if not waiting[reader] and not placed[reader]:
+                        heappush(ready, change[reader] * (n + 1) + entries[reader])
+        for earlier in before[index]:
+            waiting[earlier] -= 1
+            if not waiting[earlier]:
+                heappush(ready, change[earlier] * (n + 1) + entries[earlier])
+    order.reverse()
+    return order
+
+
 def _from_the_end(graph: Dependences, distance: _Distance, latest_first: bool) -> list[int]:
-    """`latest_first`: of equals, what could be taken last comes first."""
-    n = len(graph.region)
-    before: list[list[int]] = [[] for _ in range(n)]
-    waiting = [0] * n
-    for index, successors in enumerate(graph.successors):
-        waiting[index] = len(successors)
-        for successor, _ in successors:
-            before[successor].append(index)
-    alive = list(graph.stays)
-    # Words that begin to live when this is put in front of what is placed, less those that end.
-    change = [
-        sum(graph.words[v] for v in graph.reads[i] if not alive[v]) - sum(graph.words[v] for v in graph.makes[i])
-        for i in range(n)
-    ]
-    placed = 0
+    """Takes what frees most, and of equals the nearest. `latest_first`: of equals, what could be taken last comes
+    first; else the last in the text.
+    """
+    start = _Backwards(graph)
+    before, waiting, alive, change = start.before, start.waiting, start.alive, start.change
+    left = (1 << len(change)) - 1  # bit set: not placed yet
     order: list[int] = []
 
     def entry(index: int) -> tuple[int, int, int, int]:
-        return change[index], distance(index, placed, alive), -len(order) if latest_first else 0, -index
+        return change[index], distance(index, left, alive), -len(order) if latest_first else 0, -index
 
-    ready = [entry(i) for i in range(n) if not waiting[i]]
+    ready = [entry(i) for i in range(len(change)) if not waiting[i]]
     heapify(ready)
     while ready:
         words, _, _, index = heappop(ready)
         index = -index
-        if placed >> index & 1 or words != change[index]:
+        if not left >> index & 1 or words != change[index]:
             continue  # it is there again with what it changes now
-        placed |= 1 << index
+        left ^= 1 << index
         order.append(index)
         for value in graph.reads[index]:
             if not alive[value]:
                 alive[value] = True
                 for reader in graph.readers[value]:
                     change[reader] -= graph.words[value]
-                    if not waiting[reader] and not placed >> reader & 1:
+                    if not waiting[reader] and left >> reader & 1:
                         heappush(ready, entry(reader))
         for earlier in before[index]:
             waiting[earlier] -= 1

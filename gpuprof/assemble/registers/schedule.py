@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.assemble.ir.body import Block, Body, Inst, words_of
-from gpuprof.assemble.ir.liveness import block_liveness
-from gpuprof.assemble.ir.memory_order import is_access, is_write, reads_clock
+from gpuprof.assemble.ir.liveness import Liveness
+from gpuprof.assemble.ir.memory_order import MAY_TOUCH_MEMORY, is_access, is_write, reads_clock
 from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import LATENCY, Dependences
-from gpuprof.assemble.registers.pressure import SCRATCH, lowest_order, pressure
+from gpuprof.assemble.registers.pressure import lowest_order, pressure
 
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 _OWN = RESERVED_WORDS + 1  # the program counter and the stack pointer
@@ -28,6 +28,9 @@ _MOST_PAIRS = 1 << 20  # of a store and another access to memory, in a region: e
 _WINDOW = 256  # instructions over which one may move up; each choice looks at all that are ready among them
 
 
+_ISSUED = np.iinfo(np.int64).min // 2  # words of a place that is no longer one of the rest
+
+
 class _Part(NamedTuple):
     """A region of a block with its order of least pressure, and the words that are live along it; None: it stays."""
 
@@ -38,10 +41,9 @@ class _Part(NamedTuple):
 
 
 class Schedule:
-    """The orders of a body's instructions, for any budget of registers."""
+    """The orders of a body's instructions, for any budget of registers. `liveness`: of the body as it is."""
 
-    def __init__(self, body: Body):
-        liveness = block_liveness(body)
+    def __init__(self, body: Body, liveness: Liveness):
         weight = words_of(body)
         self.body = body
         self.parts: list[list[_Part]] = [
@@ -70,10 +72,11 @@ def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> l
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
         graph = Dependences(region, before, live, weight)
-        movable = movable and not body.keeps_order
-        order = lowest_order(graph, body.free_registers) if movable and len(region) > 2 else list(range(len(region)))
-        words = pressure(graph, order)
-        result.append(_Part(region, graph if movable and len(region) > 2 else None, order, words))
+        if movable and not body.keeps_order and len(region) > 2:
+            result.append(_Part(region, graph, *lowest_order(graph, body.free_registers)))
+        else:
+            order = list(range(len(region)))
+            result.append(_Part(region, None, order, pressure(graph, order)))
         live = before
     return result[::-1]
 
@@ -83,19 +86,22 @@ def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
     do readings of a clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
     fixed = body.fixed
+    region: list[Inst] = []
+    movable = False
     accesses = writes = 0
     for inst in insts:
         pinned = inst.op.pipe == "cbu" or reads_clock(inst)
         if fixed and not pinned:
-            pinned = any(r in fixed for r in (*inst.reads(), *inst.writes()))
-        is_small = regions and len(regions[-1][0]) < _LARGEST_REGION and accesses * writes < _MOST_PAIRS
-        if is_small and regions[-1][1] != pinned:
-            regions[-1][0].append(inst)
+            pinned = not (fixed.keys().isdisjoint(inst.read) and fixed.keys().isdisjoint(inst.written))
+        if region and pinned != movable and len(region) < _LARGEST_REGION and accesses * writes < _MOST_PAIRS:
+            region.append(inst)
         else:
-            regions.append(([inst], not pinned))
+            region, movable = [inst], not pinned
+            regions.append((region, movable))
             accesses = writes = 0
-        accesses += is_access(inst)
-        writes += is_write(inst)
+        if MAY_TOUCH_MEMORY[inst.op.number]:
+            accesses += is_access(inst)
+            writes += is_write(inst)
     return regions
 
 
@@ -103,8 +109,8 @@ def _live_before(region: list[Inst], live_after: set[int]) -> set[int]:
     live = set(live_after)
     for inst in reversed(region):
         if inst.guard is None or inst.fresh:
-            live.difference_update(inst.writes())
-        live.update(inst.reads())
+            live.difference_update(inst.written)
+        live.update(inst.read)
     return live
 
 
@@ -120,13 +126,20 @@ class _Ordering:
         for place, index in enumerate(part.order):
             self.place[index] = place
         self.along = np.array(part.words, np.int64)
-        self.budget = max(budget, max(part.words))
+        self.most = max(part.words)  # no place of `along` has more
+        self.budget = max(budget, self.most)
         self.free = min(self.budget, free_registers - _OWN)
         self.first = 0  # the first place of the fallback that is not issued yet
         self.words = graph.words_before  # live now
-        self.height = graph.heights()
-        self.ahead = [_AHEAD * cycles for cycles in graph.longest_waits()]
+        self.height = graph.heights
+        self.waits = [LATENCY[inst.op.number] >= _LONG_CYCLES for inst in graph.region]
+        self.ahead = [_AHEAD * cycles for cycles in graph.longest_waits]
         self.start = [0] * len(part.order)  # when the operands are there
+        # Of equals the longest path, and then what is first in the fallback.
+        self.rank = [0] * len(part.order)
+        by_rank = sorted(range(len(part.order)), key=lambda index: (-self.height[index], self.place[index]))
+        for rank, index in enumerate(by_rank):
+            self.rank[index] = rank
         self.waiting = list(graph.n_before)
         self.left = [sorted(self.place[i] for i in readers) for readers in graph.readers]  # places still to read it
         self.issued = [False] * len(part.order)
@@ -137,34 +150,34 @@ class _Ordering:
                 self.change[self.fallback[places[0]]] -= graph.words[value]
 
         # Words that loads which are not issued yet take, by place.
-        self.loads = np.array([self._load_words(index) for index in self.fallback], np.int64)
-
-    def _load_words(self, index: int) -> int:
-        return self.takes[index] if LATENCY[self.graph.region[index].op.number] >= _LONG_CYCLES else 0
+        self.loads = np.array([self.takes[i] if self.waits[i] else 0 for i in self.fallback], np.int64)
 
     def order(self) -> list[int]:
-        graph, start = self.graph, self.start
+        graph, start, height, waiting = self.graph, self.start, self.height, self.waiting
         place = self.place.__getitem__
         ready = sorted((index for index, waiting in enumerate(self.waiting) if not waiting), key=place)
         order: list[int] = []
         now = 0
+        slots = [inst.op.slots or 1 for inst in graph.region]
         finish = max(self.height)  # when the longest path from what is issued ends
         while ready:
             index = self._choose(ready, now, finish)
             ready.remove(index)
             order.append(index)
             self._issue(index)
-            now = max(now, start[index])
+            if start[index] > now:
+                now = start[index]
             for successor, cycles in graph.successors[index]:
-                if now + cycles > start[successor]:
-                    start[successor] = now + cycles
-                    if start[successor] + self.height[successor] > finish:
-                        finish = start[successor] + self.height[successor]
-                self.waiting[successor] -= 1
-                if not self.waiting[successor]:
+                ready_at = now + cycles
+                if ready_at > start[successor]:
+                    start[successor] = ready_at
+                    if ready_at + height[successor] > finish:
+                        finish = ready_at + height[successor]
+                waiting[successor] -= 1
+                if not waiting[successor]:
                     insort(ready, successor, key=place)
             # A row without a slot of its own still takes a place in the order.
-            now += graph.region[index].op.slots or 1
+            now += slots[index]
         return order
 
     def _choose(self, ready: list[int], now: int, finish: int) -> int:
@@ -176,46 +189,54 @@ class _Ordering:
         following = self.fallback[self.first]
         reach: dict[int, tuple[int, int]] = {}  # words -> the first places that have no room for them
         nearer = None  # words of the loads before each place that are not issued yet
-        best, best_key = following, None
-        start, height, place = self.start, self.height, self.place
+        best, best_key = following, -1
+        start, height, place, rank = self.start, self.height, self.place, self.rank
+        changes, scratch, waits = self.change, self.graph.scratch, self.waits
+        n = len(place)
         last = self.first + _WINDOW
         for index in ready:
             if place[index] > last:
                 break
-            op = self.graph.region[index].op.number
-            change = self.change[index]
-            needs = change + SCRATCH[op]
-            if index != following and needs > 0:
+            change = changes[index]
+            needs = change + scratch[index]
+            if needs > 0 and index != following:
                 if needs not in reach:
                     reach[needs] = (self._reach(needs, self.free), self._reach(needs, self.budget))
                 freely, at_most = reach[needs]
                 if place[index] > freely and place[index] > min(at_most, self.first + self.ahead[index]):
                     continue
-                if LATENCY[op] >= _LONG_CYCLES:
+                if waits[index]:
                     if nearer is None:
                         nearer = np.cumsum(self.loads[self.first : last + 1]) + self.words
                     # A load that is needed earlier may have to wait for its address, but not for a register.
                     if nearer[place[index] - self.first] > self.budget:
                         continue
             begin = start[index] if start[index] > now else now
-            if change > 0 and LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
+            if change > 0 and not waits[index] and finish - height[index] > begin:
                 begin = finish - height[index]
-            key = (begin, -height[index], place[index])
-            if best_key is None or key < best_key:
+            key = begin * n + rank[index]
+            if key < best_key or best_key < 0:
                 best, best_key = index, key
         return best
 
     def _reach(self, words: int, budget: int) -> int:
         if self.words + words > budget:
             return self.first
+        if self.most + words <= budget:
+            return len(self.fallback)
+        self.most = int(self.along[self.first :].max())
+        if self.most + words <= budget:
+            return len(self.fallback)
         over = self.along[self.first : self.first + _WINDOW] > budget - words
-        return self.first + int(over.argmax()) if over.any() else len(self.fallback)
+        nearest = int(over.argmax())
+        return self.first + nearest if over[nearest] else len(self.fallback)
 
     def _issue(self, index: int):
         graph, place, first, along = self.graph, self.place[index], self.first, self.along
         self.words += self.change[index]
-        if place > first:
+        if place > first and self.takes[index]:
             along[first:place] += self.takes[index]
+            self.most += self.takes[index]
         for value in graph.reads[index]:
             left = self.left[value]
             if place > first and left[-1] == place and not graph.stays[value]:
@@ -224,8 +245,9 @@ class _Ordering:
             left.remove(place)
             if len(left) == 1 and not graph.stays[value]:
                 self.change[self.fallback[left[0]]] -= graph.words[value]
-        along[place] = np.iinfo(np.int64).min // 2  # no longer a place of the rest
-        self.loads[place] = 0
+        along[place] = _ISSUED
+        if self.waits[index]:
+            self.loads[place] = 0
         self.issued[index] = True
         while self.first < len(self.fallback) and self.issued[self.fallback[self.first]]:
             self.first += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gpuprof.assemble.abi.calling_convention import align_up
 from gpuprof.assemble.ir.body import READ_SLOTS, WORDS, WRITE_SLOTS, Block, Body, Inst
 from gpuprof.assemble.ir.defs import single_definitions
-from gpuprof.assemble.ir.liveness import live_segments
+from gpuprof.assemble.ir.liveness import Liveness, live_segments
 from gpuprof.assemble.optimize.fold import constant_of
 from gpuprof.assemble.registers.allocate import (
     LIMITS,
@@ -32,11 +32,11 @@ class DoesNotFit(Exception):
     """Even with everything spilled the function needs more registers than allowed."""
 
 
-def allocate_unspilled(body: Body, max_registers: int) -> Allocation | None:
-    """Allocates like `allocate_within`; None when a value would have to be spilled."""
+def allocate_unspilled(body: Body, max_registers: int, liveness: Liveness) -> Allocation | None:
+    """Allocates like `allocate_within`; None when a value would have to be spilled. `liveness`: of the body."""
     limit = max_registers - RESERVED_WORDS
     try:
-        allocation = allocate(body, limit)
+        allocation = allocate(body, limit, liveness)
     except OutOfRegisters:
         return None
     return allocation if allocation.words <= limit else None

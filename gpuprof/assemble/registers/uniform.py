@@ -54,8 +54,8 @@ def uniform_registers(body: Body) -> set[int]:
 
 
 def _numbers(body: Body, inst: Inst) -> list[int]:
-    """The registers that it reads but predicates."""
-    return [register for register in inst.reads() if body.files[register] != "P"]
+    """The registers that it reads but predicates. `liveness.block_liveness` has noted them."""
+    return [register for register in inst.read if body.files[register] != "P"]
 
 
 def _is_uniform(body: Body, inst: Inst, found: set[int]) -> bool:
