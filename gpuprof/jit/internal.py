@@ -33,3 +33,8 @@ call_njit = internal_njit(**OPTIONS)
 def llvm_function(builder, kind: ir.FunctionType, name: str):
     """Declare LLVM's function `name` ("llvm.fma.f32") in the module that `builder` writes to."""
     return cgutils.get_or_insert_function(builder.module, kind, name)
+
+
+def has_feature(context, name: str) -> bool:
+    """True when the processor that code is compiled for has a feature of LLVM's ("f16c")."""
+    return f"+{name}" in context.codegen().magic_tuple()[2].split(",")
