@@ -21,6 +21,7 @@ from gpuprof.emulate.matrices.vectors import (
     load_word,
     multiply_columns,
     multiply_singles,
+    prefetch_words,
     store_word,
     take_halves,
     take_singles,
@@ -28,7 +29,7 @@ from gpuprof.emulate.matrices.vectors import (
 from gpuprof.emulate.scalar.fused import _fma
 from gpuprof.isa.modifiers import ELEMENT_TYPES
 from gpuprof.jit.cached import cached_njit
-from gpuprof.jit.internal import internal_njit
+from gpuprof.jit.internal import OPTIONS, call_njit, inline_njit
 
 F16, BF16, TF32, E4M3, E5M2, S8, U8, S4, U4, B1 = range(10)
 assert ELEMENT_TYPES == ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
@@ -67,7 +68,7 @@ with np.errstate(invalid="ignore"):  # a signalling NaN of E5M2
     VALUES = np.array([[_values(t, bits) if E4M3 <= t <= U4 else 0.0 for bits in range(256)] for t in range(B1)])
 
 
-@internal_njit
+@call_njit
 def half_value(bits):
     """Converts an f16 pattern to a double."""
     magnitude = bits & np.uint32(0x7FFF)
@@ -77,7 +78,7 @@ def half_value(bits):
     return np.uint64(pattern).view(np.float64) * scale
 
 
-@internal_njit
+@call_njit
 def half_bits(value):
     """Double to f16 pattern, to nearest even; NaNs become the canonical one."""
     if value != value:
@@ -93,24 +94,25 @@ def half_bits(value):
     return sign | np.uint32((bits >> np.uint64(42)) - np.uint64((1023 - 15) << 10))
 
 
-@internal_njit
+@call_njit
 def single_bits(value):
     """Double to f32 pattern, to nearest even; NaNs become the canonical one."""
     return np.float32(value).view(np.uint32) if value == value else np.uint32(0x7FFFFFFF)
 
 
-@internal_njit
+@call_njit
 def position(row):
     """Where a row, or a column, of eight is in vectors.ORDER."""
     return (row >> 1) + 4 * (row & 1)
 
 
-@internal_njit
+@inline_njit
 def words_at(rows, register, warp, mask, words, place):
     """The address of a register's 32 words of a warp; lanes that are not there have zeros."""
     if register < 0:
         return np.int64(words.ctypes.data) + 128 * ZEROS
     at = rows[register] + 128 * warp
+    prefetch_words(at + 256)  # the next warp's: rows are too far apart, and too many, for the processor to see it
     if mask == FULL:
         return at
     for lane in range(32):
@@ -119,7 +121,7 @@ def words_at(rows, register, warp, mask, words, place):
     return np.int64(words.ctypes.data) + 128 * place
 
 
-@internal_njit
+@call_njit
 def described(descriptor, mn, k_nbytes, mn_nbytes, k, trans):
     """The byte in the block's shared memory of an element, as `descriptor.addresses` has it."""
     start, leading, stride = (
@@ -142,7 +144,7 @@ def described(descriptor, mn, k_nbytes, mn_nbytes, k, trans):
     return at ^ ((at >> 7) - base & (width >> 4) - 1) << 4
 
 
-@internal_njit
+@call_njit
 def is_inside(descriptor, step, rank, nbytes):
     """False when a factor may reach beyond `nbytes` of shared memory. No address of it is lower than the start."""
     is_a = step[plan.KIND] == plan.TAKE_A
@@ -165,7 +167,7 @@ def is_inside(descriptor, step, rank, nbytes):
     return start + last + 127 & -128 <= nbytes  # a swizzle stays in a line of 128 bytes
 
 
-@internal_njit
+@call_njit
 def fetch(memory, descriptor, step, rank, words):
     """Puts a fragment of a matrix in shared memory to words[TAKEN_WORDS:], laid out as for mma. It goes by chunks of 16
     bytes, which no layout divides. `memory`: the address of the block's.
@@ -191,7 +193,7 @@ def fetch(memory, descriptor, step, rank, words):
                     words[to, 4 * i + word] = load_word(at + 4 * word)
 
 
-@internal_njit
+@call_njit
 def take_small(words, taken, to, stride, type_name):
     """Puts elements of 8 or 4 bits of 32 words to taken[to:], a column for each k."""
     nbits = NBITS[type_name]
@@ -202,7 +204,7 @@ def take_small(words, taken, to, stride, type_name):
             taken[at + i * stride] = VALUES[type_name, word >> np.uint32(nbits * i) & least]
 
 
-@internal_njit
+@inline_njit
 def take(words, taken, to, stride, type_name):
     """Puts the elements of 32 words to taken[to:]: a column of eight numbers for each k, `stride` numbers apart."""
     home = np.int64(taken.ctypes.data) + 8 * to
@@ -217,7 +219,7 @@ def take(words, taken, to, stride, type_name):
         take_small(words, taken, to, stride, type_name)
 
 
-@internal_njit
+@inline_njit
 def take_factor(step, rows, warp, mask, words, taken):
     """Takes a factor out of registers, or out of words[TAKEN_WORDS:], where `fetch` has put it."""
     type_name, is_a, sign = step[plan.TYPE], step[plan.KIND] == plan.TAKE_A, np.uint32(step[plan.SIGN])
@@ -240,7 +242,7 @@ def take_factor(step, rows, warp, mask, words, taken):
         take(at, taken, to, stride, type_name)
 
 
-@internal_njit
+@call_njit
 def take_sums(at, count, kind, sums):
     """C, from the addresses of its registers, to float64 (16, 8)."""
     for r in range(count):
@@ -257,7 +259,7 @@ def take_sums(at, count, kind, sums):
                 )
 
 
-@internal_njit
+@call_njit
 def put_sums(at, count, kind, clamp, sums):
     """Puts D, rounded, to the addresses of its registers."""
     for r in range(count):
@@ -276,7 +278,7 @@ def put_sums(at, count, kind, clamp, sums):
             store_word(at[r] + 4 * lane, word)
 
 
-@internal_njit
+@call_njit
 def add_chosen_products(a, b, places, sums, k, taken):
     """Adds the products of a sparse A to the sums: element j of a row belongs to row `places[row, j]` of B."""
     for row in range(16):
@@ -287,18 +289,20 @@ def add_chosen_products(a, b, places, sums, k, taken):
                 sums[here, i] += x * taken[column + i]
 
 
-@internal_njit
-def product(step, rows, warp, mask, held, keeps, words, taken, sums, places):
+@inline_njit
+def product(step, rows, warp, mask, held, keeps, words, taken, sums, places, c, d):
     """Carries out a step of multiplication for a warp. `mask`: its lanes; `held`: those whose D is written; `keeps`:
-    those whose C counts."""
+    those whose C counts; c, d: int64 (4,), for addresses."""
     home = np.int64(words.ctypes.data)
-    c, d = np.empty(4, np.int64), np.empty(4, np.int64)
     for i in range(step[plan.C_COUNT]):
         register = step[plan.C] + i if step[plan.C] >= 0 else np.int64(-1)
         c[i] = words_at(rows, register, warp, mask & keeps, words, C_WORDS + i)
     is_direct = held == FULL and not step[plan.APART]
     for i in range(step[plan.D_COUNT]):
         d[i] = rows[step[plan.D] + i] + 128 * warp if is_direct else home + 128 * (D_WORDS + i)
+    if step[plan.D] != step[plan.C]:
+        for i in range(step[plan.D_COUNT]):
+            prefetch_words(rows[step[plan.D] + i] + 128 * warp + 256)
     a, b, k = step[plan.A], step[plan.B], step[plan.K]
     a_at, b_at = np.int64(taken.ctypes.data) + 8 * a, np.int64(taken.ctypes.data) + 8 * b
     is_dense = step[plan.METADATA] == plan.DENSE
@@ -321,7 +325,7 @@ def product(step, rows, warp, mask, held, keeps, words, taken, sums, places):
                     store_word(to + 4 * lane, load_word(d[i] + 4 * lane))
 
 
-@internal_njit
+@call_njit
 def are_inside(steps, masks, descriptors, ranks, nbytes):
     """False when a descriptor may lead out of a block's shared memory."""
     for s in range(len(steps)):
@@ -336,8 +340,19 @@ def are_inside(steps, masks, descriptors, ranks, nbytes):
     return True
 
 
-@cached_njit
-def multiply(steps, segments, n_taken, rows, masks, held, keeps, descriptors, memories, ranks, nbytes):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
+def scratch_of(made: plan.Plan) -> tuple[np.ndarray, ...]:
+    """What `multiply` needs beside its operands: what is taken, words, sums, places of a sparse A's elements,
+    addresses, and for each step the shared memory and the descriptor of which it holds a factor.
+    """
+    n = len(made.steps)
+    return (
+        np.zeros(made.n_taken + 8), np.zeros((N_WORDS, 32), np.uint32), np.zeros((16, 8)), np.zeros((16, 64), np.int64),
+        np.zeros((2, 4), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
+    )  # fmt: skip
+
+
+@cached_njit(**OPTIONS)
+def multiply(steps, segments, scratch, rows, masks, held, keeps, descriptors, memories, ranks, nbytes):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """Carries out the steps of a plan for all warps; False, and nothing is done, when a descriptor may lead out of
     shared memory.
 
@@ -348,10 +363,9 @@ def multiply(steps, segments, n_taken, rows, masks, held, keeps, descriptors, me
     """
     if len(descriptors) and not are_inside(steps, masks, descriptors, ranks, nbytes):
         return False
-    space, words = np.zeros(n_taken + 8), np.zeros((N_WORDS, 32), np.uint32)
+    space, words, sums, places, at, kept_memory, kept = scratch
     taken = space[-(np.int64(space.ctypes.data) >> 3) & 7 :]  # columns lie in lines of the cache
-    sums, places = np.zeros((16, 8)), np.zeros((16, 64), np.int64)
-    kept_memory, kept = np.zeros(len(steps), np.int64), np.zeros(len(steps), np.int64)
+    c, d = at[0], at[1]
     for tile in range(0, len(masks), plan.GROUP_WARPS):
         for segment in range(len(segments) - 1):
             first, after = segments[segment], segments[segment + 1]
@@ -365,7 +379,7 @@ def multiply(steps, segments, n_taken, rows, masks, held, keeps, descriptors, me
                     if step[plan.KIND] == plan.MULTIPLY:
                         condition = step[plan.ACCUMULATES]
                         counts = keeps[condition, warp] if condition >= 0 else FULL
-                        product(step, rows, warp, mask, held[warp], counts, words, taken, sums, places)
+                        product(step, rows, warp, mask, held[warp], counts, words, taken, sums, places, c, d)
                         continue
                     if step[plan.DESCRIPTOR] >= 0:
                         descriptor = load_long(descriptors[step[plan.DESCRIPTOR]] + 256 * warp)
@@ -378,7 +392,7 @@ def multiply(steps, segments, n_taken, rows, masks, held, keeps, descriptors, me
     return True
 
 
-@internal_njit
+@call_njit
 def find_places(metadata, selector, type_name, elements, positions):
     """Fills in the positions of the stored elements of each row of a sparse A: int64 (16, elements).
 
@@ -411,7 +425,7 @@ def find_places(metadata, selector, type_name, elements, positions):
                 positions[row, e] = pack * (4 * (e // pack // 2) + index) + e % pack
 
 
-@internal_njit
+@call_njit
 def popcount(word):
     word = word - (word >> np.uint32(1) & np.uint32(0x55555555))
     word = (word & np.uint32(0x33333333)) + (word >> np.uint32(2) & np.uint32(0x33333333))
@@ -419,7 +433,7 @@ def popcount(word):
     return np.uint32(word * np.uint32(0x01010101)) >> np.uint32(24)
 
 
-@cached_njit
+@cached_njit(**OPTIONS)
 def multiply_bits(a, b, c, d, conjunction):
     """d = c + popc(a op b), summed over the words of a row of A and a column of B, op being `and` or `xor`; wraps."""
     for first in range(0, d.shape[1], 32):
@@ -436,7 +450,7 @@ def multiply_bits(a, b, c, d, conjunction):
                 d[r, first + lane] = total
 
 
-@cached_njit
+@cached_njit(**OPTIONS)
 def multiply_doubles(a, b, c, d):
     """d = a @ b + c, float64 fragments; fused multiply-adds in the host's rounding mode, k ascending."""
     for first in range(0, d.shape[1], 32):

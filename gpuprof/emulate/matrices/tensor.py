@@ -104,9 +104,9 @@ class Runner:
     """Carries out products that follow each other; made when they first run."""
 
     def __init__(self, products: list[Product], env: Env):
-        from gpuprof.emulate.matrices.matrix import multiply
+        from gpuprof.emulate.matrices.matrix import multiply, scratch_of
 
-        self._multiply = multiply
+        self._multiply, self._scratch_of = multiply, scratch_of
         self.plan: Plan = make_plan(products)
         self._predicates = [read_predicate(number, env) for number in self.plan.predicates]
 
@@ -123,7 +123,7 @@ class Runner:
         return self._multiply(
             plan.steps,
             plan.segments,
-            plan.n_taken,
+            self._scratch_of(plan),
             addresses_of(lanes, plan.registers, given),
             masks,
             everyone if held is None else pack_masks(np.ascontiguousarray(held)),

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from gpuprof.jit.internal import has_feature
+from gpuprof.jit.internal import has_feature, llvm_function
 
 ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 EIGHT = len(ORDER)
@@ -92,6 +92,23 @@ def load_long(typingctx, address):
         return _load(builder, args[0], ir.IntType(64))
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def prefetch_words(typingctx, address):
+    """Asks for the 128 bytes at an address, which will be read or written soon."""
+
+    def generate(context, builder, signature, args):
+        (address,) = args
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        prefetch = llvm_function(builder, kind, "llvm.prefetch.p0")
+        for offset in (0, 64):
+            where = builder.inttoptr(_plus(builder, address, offset), pointer)
+            builder.call(prefetch, [where, number(0), number(3), number(1)])  # for a read, to the first cache; data
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
 
 
 @intrinsic
