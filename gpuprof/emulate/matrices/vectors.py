@@ -112,6 +112,29 @@ def prefetch_words(typingctx, address):
 
 
 @intrinsic
+def copy_words(typingctx, source, to):
+    """Copies 16 bytes from one address to another."""
+
+    def generate(context, builder, signature, args):
+        _store(builder, _load(builder, args[0], ir.VectorType(WORD, 4)), args[1])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
+def exchange(typingctx, source, to):
+    """Copies an 8 x 8 matrix of 16-bit elements from one address to another, its rows and columns exchanged."""
+
+    def generate(context, builder, signature, args):
+        matrix = _load(builder, args[0], ir.VectorType(SHORT, 64))
+        _store(builder, _pick(builder, matrix, [8 * (k % 8) + k // 8 for k in range(64)]), args[1])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
 def take_halves(typingctx, words, to, stride):
     """Puts the f16 elements of 32 words at `words` to `to`, a column for each of 8 k, `stride` bytes apart."""
 
