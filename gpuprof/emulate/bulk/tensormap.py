@@ -115,9 +115,24 @@ class Rows(NamedTuple):
     width: int
 
 
+@lru_cache(maxsize=256)
+def row_offsets(tensor: TensorMap) -> np.ndarray:
+    """int64 (rows,): bytes from a tile's first row to each."""
+    offsets = np.zeros(1, np.int64)
+    for stride, reach, step in zip(tensor.strides[1:], tensor.box[1:], tensor.steps[1:], strict=True):
+        offsets = (np.arange(0, reach, max(step, 1), dtype=np.int64) * stride)[:, None] + offsets
+        offsets = offsets.reshape(-1)
+    return offsets
+
+
 def rows(tensor: TensorMap, coordinates: tuple[int, ...]) -> Rows:
     """The elements of `tile`, by rows."""
     width = tensor.box[0]
+    offsets = row_offsets(tensor)
+    reaches = zip(coordinates, tensor.box, tensor.extents, strict=True)
+    if all(0 <= at and at + reach <= extent for at, reach, extent in reaches):
+        start = sum(at * stride for at, stride in zip(coordinates, tensor.strides, strict=True))
+        return Rows(tensor.address + start + offsets, np.ones(len(offsets), np.bool_), 0, width, width)
     first, after = max(coordinates[0], 0), min(coordinates[0] + width, tensor.extents[0])
     outer = tensor._replace(
         rank=tensor.rank - 1, address=tensor.address + first * tensor.strides[0], extents=tensor.extents[1:],
