@@ -108,7 +108,8 @@ __global__ void __launch_bounds__(256)
     unsigned base = shared_address(tiles), barrier = shared_address(barriers);
     auto fetch = [&](int stage, int step) {
         unsigned mine = barrier + 8 * stage, to = base + 2 * tile_nbytes * stage;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mine), "r"(2 * tile_nbytes) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mine), "r"(2 * tile_nbytes)
+                     : "memory");
         load_tile(to, &a, step, row, mine);
         load_tile(to + tile_nbytes, &b, step, column, mine);
     };
@@ -128,7 +129,8 @@ __global__ void __launch_bounds__(256)
         unsigned from = base + 2 * tile_nbytes * (i % 2);
 #pragma unroll
         for (int inner = 0; inner < 64; inner += 16)
-            multiply_group(d, descriptor(from + group * 64 * 128 + 2 * inner), descriptor(from + tile_nbytes + 2 * inner),
+            multiply_group(d, descriptor(from + group * 64 * 128 + 2 * inner),
+                           descriptor(from + tile_nbytes + 2 * inner),
                            step + inner);
         asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
         __syncthreads();
