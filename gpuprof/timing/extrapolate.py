@@ -49,8 +49,8 @@ UNSEEN = 0.08
 # A launch of so many waves or more, and of fewer than FEW_WAVES, which are as many as the rate of a longer one takes.
 LEAST_WAVES, FEW_WAVES = 4, 28
 WAVE_MARGIN = 0.1  # of a wave's slots at its begin, and at its end, which are not its midst
-# What the first waves do not show, as a share and in cycles: theirs are cold caches, and the DRAM has not begun to write
-# back. Set by a dozen launches (docs/model/launches.md, Part of a launch).
+# What the first waves do not show, as a share and in cycles: their caches are cold, and the DRAM has not begun to
+# write back. Set by a dozen launches (docs/model/launches.md, Part of a launch).
 UNSEEN_WAVES, COLD_CYCLES = 0.05, 500
 FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
 FAR_SHIFT = 42  # a line number so far from another is none of the memory's
@@ -79,7 +79,7 @@ def batch_of(grid: PreparedGrid, chip: Chip) -> int:
 
 
 def watching(grid: PreparedGrid, chip: Chip) -> "Settling | FewWaves":
-    """What decides how many of a grid's blocks are timed."""
+    """Makes what decides how many of a grid's blocks are timed."""
     waves = grid.n_blocks / batch_of(grid, chip)
     return FewWaves(grid, chip) if LEAST_WAVES <= waves < FEW_WAVES else Settling(grid, chip)
 

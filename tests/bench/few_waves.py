@@ -22,7 +22,10 @@ LAUNCHES = (
     ("samples/matmul.cu", "naive<<<(20, 20), (16, 16)>>>(f32[320,320]=random, f32[320,320]=random, f32[320,320], 320)"),
     ("samples/matmul.cu", "tiled<<<(22, 22), (16, 16)>>>(f32[352,352]=random, f32[352,352]=random, f32[352,352], 352)"),
     ("samples/matmul.cu", "tiled<<<(28, 28), (16, 16)>>>(f32[448,448]=random, f32[448,448]=random, f32[448,448], 448)"),
-    ("samples/matmul.cu", "blocked<<<(24, 24), (16, 8)>>>(f32[768,768]=random, f32[768,768]=random, f32[768,768], 768)"),
+    (
+        "samples/matmul.cu",
+        "blocked<<<(24, 24), (16, 8)>>>(f32[768,768]=random, f32[768,768]=random, f32[768,768], 768)",
+    ),
     ("samples/saxpy.cu", "saxpy<<<512, 256>>>(131072, 2.0, f32[131072]=random, f32[131072]=ones)"),
     ("samples/saxpy.cu", "saxpy<<<1500, 256>>>(384000, 2.0, f32[384000]=random, f32[384000]=ones)"),
     ("samples/transpose.cu", "naive<<<(32, 32), (32, 8)>>>(f32[1024,1024], f32[1024,1024]=random, 1024)"),

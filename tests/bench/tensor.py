@@ -18,9 +18,8 @@ from tests.bench.samples import clocked
 SOURCE = Path(__file__).with_suffix(".cu")
 SIZE = 1024
 TILE = 128  # rows and columns of a block
-PRODUCT = (
-    "product<<<({0}, {0}), 256>>>(a: f16[{1},{1}]=random, b: f16[{1},{1}]=random, c: f32[{1},{1}], {1}, {1})"
-)  # of blocks, and the size
+# The launch, of its blocks and its size.
+PRODUCT = "product<<<({0}, {0}), 256>>>(a: f16[{1},{1}]=random, b: f16[{1},{1}]=random, c: f32[{1},{1}], {1}, {1})"
 
 
 class Measured(NamedTuple):

@@ -130,7 +130,7 @@ def rows(tensor: TensorMap, coordinates: tuple[int, ...]) -> Rows:
     width = tensor.box[0]
     offsets = row_offsets(tensor)
     reaches = zip(coordinates, tensor.box, tensor.extents, strict=True)
-    if all(0 <= at and at + reach <= extent for at, reach, extent in reaches):
+    if all(at >= 0 and at + reach <= extent for at, reach, extent in reaches):
         start = sum(at * stride for at, stride in zip(coordinates, tensor.strides, strict=True))
         return Rows(tensor.address + start + offsets, np.ones(len(offsets), np.bool_), 0, width, width)
     first, after = max(coordinates[0], 0), min(coordinates[0] + width, tensor.extents[0])

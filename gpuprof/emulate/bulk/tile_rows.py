@@ -1,7 +1,5 @@
 """The rows of tensor tiles from global to shared memory, compiled by Numba. Imported when first needed."""
 
-import numpy as np
-
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS
 

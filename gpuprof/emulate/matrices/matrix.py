@@ -52,7 +52,6 @@ def _e4m3(bits: int) -> float:
     return -value if bits & 0x80 else value
 
 
-
 def _values(type_name: int, bits: int) -> float:
     """The number of a pattern of up to 8 bits."""
     if type_name == E4M3:
@@ -102,7 +101,7 @@ def single_bits(value):
 
 @call_njit
 def position(row):
-    """Where a row, or a column, of eight is in vectors.ORDER."""
+    """Gives the place of a row, or a column, of eight in vectors.ORDER."""
     return (row >> 1) + 4 * (row & 1)
 
 
@@ -254,8 +253,8 @@ def take_sums(at, count, kind, sums):
                 sums[row, column + 4] = half_value(word >> np.uint32(16))
             else:
                 row, column = position(lane >> 2) + 8 * (r >> 1), (lane & 3) + 4 * (r & 1)
-                sums[row, column] = np.float64(word.view(np.float32)) if kind == plan.F32 else np.float64(
-                    word.view(np.int32)
+                sums[row, column] = (
+                    np.float64(word.view(np.float32)) if kind == plan.F32 else np.float64(word.view(np.int32))
                 )
 
 
@@ -290,7 +289,7 @@ def add_chosen_products(a, b, places, sums, k, taken):
 
 
 @inline_njit
-def product(step, rows, warp, mask, held, keeps, words, taken, sums, places, c, d):
+def product(step, rows, warp, mask, held, keeps, words, taken, sums, places, c, d):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """Carries out a step of multiplication for a warp. `mask`: its lanes; `held`: those whose D is written; `keeps`:
     those whose C counts; c, d: int64 (4,), for addresses."""
     home = np.int64(words.ctypes.data)
@@ -341,8 +340,8 @@ def are_inside(steps, masks, descriptors, ranks, nbytes):
 
 
 def scratch_of(made: plan.Plan) -> tuple[np.ndarray, ...]:
-    """What `multiply` needs beside its operands: what is taken, words, sums, places of a sparse A's elements,
-    addresses, and for each step the shared memory and the descriptor of which it holds a factor.
+    """Makes what `multiply` needs in addition to its operands: what is taken, words, sums, places of a sparse A's
+    elements, addresses, and for each step the shared memory and the descriptor of which it holds a factor.
     """
     n = len(made.steps)
     return (

@@ -1,5 +1,5 @@
-"""What `matrix.multiply` does for matrix instructions that follow each other: an array of steps, which take a factor
-out of its words, or multiply two that have been taken.
+"""Plans of what `matrix.multiply` does for matrix instructions that follow each other: an array of steps, which take a
+factor out of its words, or multiply two that have been taken.
 
 A factor that several instructions share is taken once, until one of its registers is written. What is taken has to fit
 the processor's first cache: a segment is as many steps as that allows. A segment is done for the warps of a group, one
@@ -99,7 +99,7 @@ class Product(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`steps`: int64 (n, N_FIELDS); `segments`: where each begins, and the end; `n_taken`: numbers that are kept;
+    """`steps`: int64 (n, N_FIELDS); `segments`: where each begins, and the end; `n_taken`: numbers held at a time;
     `registers`: those of file R that are read or written; `descriptors`: registers of file D; `predicates`: encoded.
     """
 

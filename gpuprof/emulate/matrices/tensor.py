@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
+from gpuprof.emulate.core.lanes import Lanes, pack_masks
 from gpuprof.emulate.core.operands import F64, U32, U64
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader, read_predicate
 from gpuprof.emulate.core.rounding import rounded
@@ -141,8 +141,8 @@ class Runner:
 
 
 def build_multiply(inst: Instruction, env: Env) -> Op:
-    """mma: dst = a * b + c. mma_sparse: e has the metadata. A warp group's is 8 columns of its multiplication, with (e ?
-    c : 0); b is always a descriptor there, a is one in SS rows.
+    """mma: dst = a * b + c. mma_sparse: e has the metadata. A warp group's is 8 columns of its multiplication, with
+    (e ? c : 0); b is always a descriptor there, a is one in SS rows.
     """
     form = form_of(inst.op)
     if form.unit == "f64":
@@ -161,7 +161,7 @@ def build_multiply(inst: Instruction, env: Env) -> Op:
         held = None if guard is None else guard(lanes)
         if not made:
             made.append(Runner([product], env))
-        if fragments and lanes.chunk.is_watched or not made[0].run(lanes, held):
+        if (fragments and lanes.chunk.is_watched) or not made[0].run(lanes, held):
             if len(made) == 1:
                 made.append(Runner([with_words(product)], env))
             given = {slot: np.ascontiguousarray(read(lanes)) for slot, read in fragments.items()}
@@ -211,7 +211,7 @@ def build_together(products: list[Product], ops: list[Op], env: Env) -> Op:
 
 
 def build_separate(inst: Instruction, env: Env) -> Op:
-    """Of quads and bits."""
+    """Builds products of quads and of bits."""
     form = form_of(inst.op)
     a, c = (group_reader(inst, slot) if getattr(inst.op, slot)[0] == "R" else None for slot in "ac")
     nbits = NBITS[form.unit]

@@ -1,7 +1,7 @@
 """Parts of `matrix` that are written as vectors of LLVM: Numba leaves such short loops to scalars.
 
-A factor of a product is kept as float64 columns: of A the 16 rows of one k side by side, of B its 8 columns. Eight
-numbers that are side by side stand in ORDER, evens first, because then a row of C is the words of one register and
+A factor of a product is stored as float64 columns: of A the 16 rows of one k side by side, of B its 8 columns. Eight
+numbers that are side by side are in ORDER, evens first, because then a row of C is the words of one register and
 those of the next.
 """
 
@@ -43,7 +43,7 @@ def _pick(builder, vector, places):
 
 
 def _columns(builder, words):
-    """Of a register's 32 words, those of place 0 of each four lanes, in ORDER; of place 1; and so on."""
+    """Picks, of a register's 32 words, those of place 0 of each four lanes, in ORDER; of place 1; and so on."""
     row = _load(builder, words, ir.VectorType(WORD, 32))
     return [_pick(builder, row, [4 * lane + place for lane in ORDER]) for place in range(4)]
 
@@ -199,7 +199,7 @@ def _add_products(builder, sums: list, a, b, k, a_offset: int) -> list:
 
 
 def _rows_at_once(context) -> int:
-    """As many sums as stay in the processor's registers."""
+    """Gives as many sums as stay in the processor's registers."""
     return 8 if has_feature(context, "avx512f") else 4
 
 
@@ -215,7 +215,9 @@ def multiply_singles(typingctx, a, b, k, c, d):
             places = [(2 * (row // EIGHT), 16 * ORDER[row % EIGHT]) for row in range(first, first + many)]
             sums = []
             for register, offset in places:
-                parts = [_load(builder, _plus(builder, c[register + i], offset), ir.VectorType(SINGLE, 4)) for i in (0, 1)]
+                parts = [
+                    _load(builder, _plus(builder, c[register + i], offset), ir.VectorType(SINGLE, 4)) for i in (0, 1)
+                ]
                 both = builder.shuffle_vector(*parts, ir.Constant(WORDS, list(range(EIGHT))))
                 sums.append(builder.fpext(both, DOUBLES))
             for (register, offset), total in zip(places, _add_products(builder, sums, a, b, k, 8 * first), strict=True):
