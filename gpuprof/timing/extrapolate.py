@@ -108,7 +108,8 @@ class FewWaves:
         # do not fill the gaps.
         part = (np.ceil(left - 1e-9) - left) / left
         rate = Rate(float(slots / self.timed / (cycles * (1 + part / 4))), float(off + part / 2))
-        return Extrapolation(self.timed * self.batch, self.n_blocks, rate)
+        timed = self.timed * self.batch
+        return Extrapolation(timed, self.n_blocks, rate, block_slots=slots / timed)
 
 
 def wave_cycles(marks: np.ndarray, n_waves: int) -> tuple[float, float]:
