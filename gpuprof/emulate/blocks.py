@@ -90,6 +90,7 @@ class Block(NamedTuple):
     members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
     uncertain: bool  # it has warp operations of which they are not
     sites: dict[int, Site]  # warp operations by position
+    fused: tuple[Op, ...]  # `ops`, with what can be done together made one
 
     @property
     def meets_guarded(self) -> bool:
@@ -267,6 +268,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         tuple(guarded),
         *members_of_block(block.instructions),
         sites_of_block(block.instructions, block.first, env),
+        tensor.fused(block.instructions, ops, env),
     )
 
 

@@ -37,6 +37,8 @@ LEAST_SHARE = 1 / 64  # of a segment, when few are awake: beginning one has its 
 class Chunk:
     """`n_blocks` blocks of a launch from `first_block` on. `live` uint32 (warps,): lanes that have not exited."""
 
+    is_watched = False  # True when what memory instructions access has to be said, range by range
+
     def __init__(self, run, first_block: int, n_blocks: int):
         self.launch = run.launch
         self.module: CompiledModule = run.module
@@ -247,7 +249,7 @@ class Chunk:
 
     def execute(self, block: Block, lanes: Lanes) -> None:
         lanes.prepare(block.needs, block.fresh, block.writes)
-        for op in block.ops:
+        for op in block.fused:
             op(lanes)
         block.end(lanes)
 

@@ -42,7 +42,7 @@ class WatchedBlocks:
                 ops[k] = watched(ops[k], site, self._wanted, refusing)
             else:
                 end = watched(end, site, self._wanted)
-        return block._replace(ops=tuple(ops), end=end)
+        return block._replace(ops=tuple(ops), fused=tuple(ops), end=end)
 
 
 _made: WeakKeyDictionary = WeakKeyDictionary()

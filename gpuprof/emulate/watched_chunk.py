@@ -20,6 +20,8 @@ class WatchedChunk(Chunk):
     of `Lanes`) whose rows hold nothing before the block that runs has written them.
     """
 
+    is_watched = True
+
     def __init__(self, run, first_block: int, n_blocks: int):
         super().__init__(run, first_block, n_blocks)
         self.listener, self.watched = run.listener, run.watched

@@ -69,7 +69,9 @@ def build(folder: Path, processors: Sequence[str], jobs: int) -> int:
     todo = missing(folder, processors)
     files = [list(group) for _, group in groupby(sorted(todo, key=_order), key=lambda line: line.module)]
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda group: _in_a_process(folder, processors, group), files))
+        # One processor a process: what is written for one with more instructions is no use to another.
+        each = [(group, cpu) for group in files for cpu in processors]
+        list(pool.map(lambda one: _in_a_process(folder, one[1:], one[0]), each))
     wanted = {line.facts().file_name(cpu) for line in lines() for cpu in processors}
     for path in folder.glob(f"*{store.SUFFIX}"):
         if path.name not in wanted:

@@ -37,7 +37,7 @@ from numba.core.typed_passes import (
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
 from gpuprof.jit.arguments import Array, Kind, Number
-from gpuprof.jit.processor import target_machine
+from gpuprof.jit.processor import compiling_for, target_machine
 
 # there is no machine code yet whose globals could be set
 _NO_ENVIRONMENT = SimpleNamespace(set_env=lambda name, environment: None)
@@ -227,7 +227,7 @@ def object_files(function, options: dict, entry: Entry, processors: Sequence[str
     dispatcher = numba.njit(pipeline_class=_compiler_for(entry), no_cfunc_wrapper=True, **options)(function)
     codegen = dispatcher.targetctx.codegen()
     machines = {name: target_machine(name) for name in processors}
-    with _for_processor(codegen, machines[processors[-1]]):
+    with compiling_for(processors), _for_processor(codegen, machines[processors[-1]]):
         dispatcher.compile(tuple(map(numba_type, entry.kinds)))
         (result,) = dispatcher.overloads.values()
         result.library.finalize()

@@ -8,6 +8,8 @@ NUMBA_CPU_NAME and NUMBA_CPU_FEATURES name another processor, as they do for Num
 import functools
 import os
 import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import llvmlite.binding as llvm
 
@@ -30,6 +32,32 @@ def processor() -> str:
         return f"{name or llvm.get_host_cpu_name()}+{features}" if features else name
     has = llvm.get_host_cpu_features()
     return next(level for level, needs in levels().items() if all(has.get(need) for need in needs))
+
+
+_targets: list[Sequence[str]] = []  # processors that code is being compiled for
+
+
+@contextmanager
+def compiling_for(names: Sequence[str]) -> Iterator[None]:
+    """Code that is written meanwhile is for these processors."""
+    _targets.append(names)
+    try:
+        yield
+    finally:
+        _targets.pop()
+
+
+def has_feature(feature: str) -> bool:
+    """True when every processor that code is being compiled for has a feature of LLVM's ("f16c")."""
+    names = _targets[-1] if _targets else [llvm.get_host_cpu_name()]
+    return all(_has(name, feature) for name in names)
+
+
+def _has(name: str, feature: str) -> bool:
+    cpu, _, features = name.partition("+")
+    if cpu == llvm.get_host_cpu_name() and not features:
+        return bool(llvm.get_host_cpu_features().get(feature))
+    return feature in levels().get(cpu, ()) or feature in features.replace("+", "").split(",")
 
 
 def target_machine(name: str) -> llvm.TargetMachine:

@@ -7,6 +7,9 @@ rate is measured whenever a batch, as many blocks as run at a time, has ended. O
 L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
 are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these
 have is known exactly, from the emulator's counters.
+
+A launch of few batches has no such rate: `FewWaves` times the first of them, and states by how much the others may take
+longer or shorter.
 """
 
 from dataclasses import replace
@@ -43,6 +46,12 @@ MOST_ERROR_FILLING = 0.01
 # What was not timed may be off by so much for reasons that the part before does not show: phases that come later. The
 # first launch of samples/programs/heat.cu on four SMs is 6.0 % off in what was left out.
 UNSEEN = 0.08
+# A launch of so many waves or more, and of fewer than FEW_WAVES, which are as many as the rate of a longer one takes.
+LEAST_WAVES, FEW_WAVES = 4, 28
+WAVE_MARGIN = 0.1  # of a wave's slots at its begin, and at its end, which are not its midst
+# What the first waves do not show, as a share and in cycles: their caches are cold, and the DRAM has not begun to
+# write back. Set by a dozen launches (docs/model/launches.md, Part of a launch).
+UNSEEN_WAVES, COLD_CYCLES = 0.05, 500
 FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
 FAR_SHIFT = 42  # a line number so far from another is none of the memory's
 WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
@@ -63,13 +72,68 @@ def settled(marks: np.ndarray) -> Rate | None:
     return Rate(float(slots[2:].sum() / cycles[2:].sum()), float(max(LEAST_OFF, of_quarters, of_batches)))
 
 
+def batch_of(grid: PreparedGrid, chip: Chip) -> int:
+    """The blocks that run at a time, in whole clusters."""
+    cluster = grid.grid.launch.blocks_of_cluster
+    return max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
+
+
+def watching(grid: PreparedGrid, chip: Chip) -> "Settling | FewWaves":
+    """Makes what decides how many of a grid's blocks are timed."""
+    waves = grid.n_blocks / batch_of(grid, chip)
+    return FewWaves(grid, chip) if LEAST_WAVES <= waves < FEW_WAVES else Settling(grid, chip)
+
+
+class FewWaves:
+    """Times a quarter of the waves of a grid, from its first on, and no other block."""
+
+    def __init__(self, grid: PreparedGrid, chip: Chip):
+        self.batch, self.n_blocks = batch_of(grid, chip), grid.n_blocks
+        self.timed = int(grid.n_blocks / self.batch / LEAST_WAVES)  # waves
+        self.marks: list[tuple[int, int]] = []  # cycle and issue slots, again and again
+
+    def look(self, state: State) -> None:
+        """Notes how far the work is; called while it runs."""
+        record = state.core.grid[0]
+        record["total_blocks"] = record["released"] = self.timed * self.batch
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"])))
+
+    def end(self, state: State) -> Extrapolation:
+        """The extrapolation, once all blocks that are timed have ended."""
+        record = state.core.grid[0]
+        end, slots = int(record["end_cycle"]), int(record["issue_slots"])
+        cycles, off = wave_cycles(np.array([*self.marks, (end, slots)]), self.timed)
+        left = self.n_blocks / self.batch - self.timed
+        # Blocks that end together leave the last wave partly empty, and it may take as long as a full one; those that
+        # do not fill the gaps.
+        part = (np.ceil(left - 1e-9) - left) / left
+        rate = Rate(float(slots / self.timed / (cycles * (1 + part / 4))), float(off + part / 2))
+        timed = self.timed * self.batch
+        return Extrapolation(timed, self.n_blocks, rate, block_slots=slots / timed)
+
+
+def wave_cycles(marks: np.ndarray, n_waves: int) -> tuple[float, float]:
+    """(cycles of a further wave, by which share that may be off), from marks of the first `n_waves`, (cycle, issue
+    slots), the last one at their end.
+
+    A wave takes about as long as the first ones with their begin and their end, or less, as far as waves overlap: then
+    it is as fast as these in their midst.
+    """
+    end, slots = marks[-1]
+    begin = marks[np.searchsorted(marks[:, 1], 1) - 1, 0]  # the last mark without work
+    margin = max(WAVE_MARGIN, 1 / (2 * n_waves) if n_waves > 1 else 0)
+    low, high = np.interp([margin * slots, (1 - margin) * slots], marks[:, 1], marks[:, 0])
+    midst, alone = (high - low) / (1 - 2 * margin) / n_waves, (end - begin) / n_waves
+    cycles = np.sqrt(midst * alone)
+    return cycles, max(alone, midst) / cycles - 1 + UNSEEN_WAVES + COLD_CYCLES / cycles
+
+
 class Settling:
     """Watches one grid until its rate of work is steady."""
 
     def __init__(self, grid: PreparedGrid, chip: Chip):
-        cluster = grid.grid.launch.blocks_of_cluster
         self.n_blocks = grid.n_blocks
-        self.batch = max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
+        self.batch = batch_of(grid, chip)
         self.due = self.batch  # blocks that end the batch
         # Cycle, issue slots and lines in the L2 after each batch; emptied when the L2 is full.
         self.marks: list[tuple[int, int, int]] = []
@@ -117,6 +181,9 @@ class Settling:
             if left_out > 0 and extrapolation.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles
             else None
         )
+
+    def end(self, state: State) -> None:
+        """Nothing settled before the last block ended."""
 
     def slots_to_fill(self, n_lines: int) -> float:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""

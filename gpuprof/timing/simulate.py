@@ -17,7 +17,7 @@ from gpuprof.timing.batch import Grid, PreparedGrid, Transfers, batch_records, p
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.crew import FIRST_QUANTA, Crew
 from gpuprof.timing.draw_tables import tables_of, timings_of
-from gpuprof.timing.extrapolate import Settling
+from gpuprof.timing.extrapolate import FewWaves, Settling, watching
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
 from gpuprof.timing.stall_causes import causes_of_grids, forget, grow, new_blame
@@ -103,7 +103,7 @@ def simulate_batch(
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     # the fixed-function units wait for every block of a shader
     is_sampled = sample_blocks and len(grids) == 1 and not grids[0].shades
-    settling = Settling(prepared[0], machine.chip) if is_sampled else None
+    settling = watching(prepared[0], machine.chip) if is_sampled else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
         crew = Crew(machine, state, sampling, rooms)
@@ -193,7 +193,7 @@ def _run(
     outlet: Outlet,
     what: str,
     max_cycles: int,
-    settling: Settling | None = None,
+    settling: Settling | FewWaves | None = None,
 ) -> Extrapolation | None:
     """Runs to the launch's end, or to the end of as many blocks as an extrapolation needs. The sink gets the records so
     far even if an error ends the run.
@@ -231,7 +231,7 @@ def _run(
     finally:
         crew.end()
         outlet.flush(to_the_end=True)
-    return extrapolation
+    return extrapolation or (settling.end(state) if settling else None)
 
 
 def _look(state: State, shown: Stage) -> None:

@@ -113,6 +113,13 @@ def emulate_figures(_: Path):
             f"tests/bench/emulate.py {kind}",
         )
 
+    from tests.bench.tensor import KERNELS, SIZE, measured
+
+    for kind in KERNELS:
+        rate = _median(lambda kind=kind: measured(kind).emulated, 3)
+        what = f"tests/bench/tensor.py {kind}, {SIZE} x {SIZE}, of the emulator's thread"
+        yield f"emulate.{kind}", rate, "warp-instructions/s", what
+
     from tests.bench.samples import slowest_sample
 
     kernel, rate = slowest_sample()
@@ -208,6 +215,13 @@ def time_figures(_: Path):
             name = f"time.{kind}" if chip == "a100" else f"time.{kind}.{chip}"
             rate = _median(lambda kind=kind, chip=chip: timing_rate(kind, chip), 3)
             yield name, rate, "warp-instructions/s", f"tests/bench/timing.py {kind}, {chip}"
+
+    from tests.bench.tensor import KERNELS, SIZE, measured
+
+    for kind, (chip, _) in KERNELS.items():
+        rate = _median(lambda kind=kind: measured(kind).both, 3)
+        what = f"tests/bench/tensor.py {kind}, {SIZE} x {SIZE}, {chip}: emulated on one core and timed on another"
+        yield f"time.{kind}", rate, "warp-instructions/s", what
 
     from tests.bench.samples import concurrent
 
@@ -325,6 +339,15 @@ def correlate_figures(folder: Path):
     )
 
 
+def product_figures(folder: Path):
+    from tests.bench.tensor import PRODUCT, SOURCE, TILE
+
+    size = 2048
+    launch = PRODUCT.format(size // TILE, size)
+    seconds = _median(lambda: _run("collect", str(SOURCE), "--launch", launch, cwd=folder), 1)
+    yield "collect.product", seconds, "s", f"gpuprof collect tests/bench/tensor.cu, a product of {size} x {size} f16"
+
+
 def memory_figures(folder: Path):
     _run("collect", str(ROOT / "samples" / "matmul.cu"), cwd=folder)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -381,6 +404,7 @@ GROUPS = {
     "check": checks.figures,
     "sample": sample_figures,
     "correlate": correlate_figures,
+    "product": product_figures,
     "peak": memory_figures,
     "long": long_figures,
     "costs": sampling_cost_figures,

@@ -2,6 +2,7 @@
 memory.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ class BadTensorMap(Exception):
     """The fault of a descriptor, in words."""
 
 
+@lru_cache(maxsize=256)
 def decode(raw: bytes) -> TensorMap:
     """Decodes the bytes of a tensor map. Raises BadTensorMap."""
     f = LAYOUT.unpack(raw)
@@ -83,17 +85,62 @@ def tile(tensor: TensorMap, coordinates: tuple[int, ...]) -> Tile:
     """The elements of the box at `coordinates` (PTX ISA 9.0, tiled mode); element strides take every how many-th
     element.
     """
+    # Without interleaving the innermost dimension has no element stride (cuTensorMapEncodeTiled).
+    return _tile(tensor, coordinates, (1, *tensor.steps[1:]))
+
+
+def _tile(tensor: TensorMap, coordinates: tuple[int, ...], steps: tuple[int, ...]) -> Tile:
     address = np.full((1,), tensor.address, np.int64)
     inside = np.ones((1,), np.bool_)
     for dimension in range(tensor.rank):
-        # Without interleaving the innermost dimension has no element stride (cuTensorMapEncodeTiled).
-        step = tensor.steps[dimension] if dimension else 1
+        step = steps[dimension]
         along = coordinates[dimension] + np.arange(0, tensor.box[dimension], max(step, 1), dtype=np.int64)
         here = (along >= 0) & (along < tensor.extents[dimension])
         address = (along * tensor.strides[dimension])[:, None] + address
         inside = here[:, None] & inside
         address, inside = address.reshape(-1), inside.reshape(-1)
     return Tile(address, inside)
+
+
+class Rows(NamedTuple):
+    """A tile of tiled mode by its rows, which are contiguous: int64 addresses of their first elements inside of the
+    tensor, and which rows have one. A row has `width` elements, of which `before` are before the tensor and `count`
+    inside.
+    """
+
+    address: np.ndarray
+    inside: np.ndarray
+    before: int
+    count: int
+    width: int
+
+
+@lru_cache(maxsize=256)
+def row_offsets(tensor: TensorMap) -> np.ndarray:
+    """int64 (rows,): bytes from a tile's first row to each."""
+    offsets = np.zeros(1, np.int64)
+    for stride, reach, step in zip(tensor.strides[1:], tensor.box[1:], tensor.steps[1:], strict=True):
+        offsets = (np.arange(0, reach, max(step, 1), dtype=np.int64) * stride)[:, None] + offsets
+        offsets = offsets.reshape(-1)
+    return offsets
+
+
+def rows(tensor: TensorMap, coordinates: tuple[int, ...]) -> Rows:
+    """The elements of `tile`, by rows."""
+    width = tensor.box[0]
+    offsets = row_offsets(tensor)
+    reaches = zip(coordinates, tensor.box, tensor.extents, strict=True)
+    if all(at >= 0 and at + reach <= extent for at, reach, extent in reaches):
+        start = sum(at * stride for at, stride in zip(coordinates, tensor.strides, strict=True))
+        return Rows(tensor.address + start + offsets, np.ones(len(offsets), np.bool_), 0, width, width)
+    first, after = max(coordinates[0], 0), min(coordinates[0] + width, tensor.extents[0])
+    outer = tensor._replace(
+        rank=tensor.rank - 1, address=tensor.address + first * tensor.strides[0], extents=tensor.extents[1:],
+        strides=tensor.strides[1:], box=tensor.box[1:],
+    )  # fmt: skip
+    found = _tile(outer, coordinates[1:], tensor.steps[1:])
+    count = max(after - first, 0)
+    return Rows(found.address, found.inside & (count > 0), first - coordinates[0], count, width)
 
 
 def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int, ...]) -> Tile:

@@ -42,7 +42,7 @@ def tensor_of(transfer: Transfer, inst: Instruction, element: int, address: int)
 
 def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets: int) -> tensormap.Tile | None:
     """Raises KernelFault for a box that the map does not have; None where that is refused."""
-    coordinates = tuple(value - (1 << 32) if value >> 31 else value for value in group[3 : 3 + tensor.rank])
+    coordinates = coordinates_of(tensor, group)
     try:
         if tensor.im2col:
             tile = tensormap.columns(tensor, coordinates, tuple(offsets >> 16 * k & 0xFFFF for k in range(3)))
@@ -71,6 +71,52 @@ def allocated(transfer: Transfer, tensor: tensormap.TensorMap, element: int, til
     inside = tile.inside.copy()
     inside[inside] = held
     return tile._replace(inside=inside)
+
+
+def load_rows(transfer: Transfer, tensor, element: int, group: list[int]) -> bool:
+    """Loads a tile by its rows; False, and nothing is done, for what is not the rule: a tile in im2col mode, one whose
+    rows overlap, or bytes that are in no allocation or no block.
+    """
+    from gpuprof.emulate.bulk.tile_rows import load
+
+    shared_address, barrier, mask = group[:3]
+    if tensor.im2col:
+        return False
+    rows = tensormap.rows(tensor, coordinates_of(tensor, group))
+    starts, nbytes, memory = rows.address[rows.inside], rows.count * tensor.nbytes, transfer.spaces["global"]
+    width = rows.width * tensor.nbytes
+    tile_nbytes = width * len(rows.address)
+    if len(starts):  # ascending, and all in one allocation
+        is_held = memory.holds(int(starts[0]), int(starts[-1]) + nbytes)
+        if not is_held or (np.diff(starts) < nbytes).any():
+            return False
+    places = targets(transfer, element, shared_address, mask)
+    if not all(transfer.in_shared(place, tile_nbytes) for place in places):
+        return False
+    transfer.touch_runs(element, starts, nbytes, transfer.site.verb)
+    fill = np.array([tensormap.NAN_BITS.get(tensor.kind, 0) if tensor.fill_nan else 0], f"u{tensor.nbytes}")
+    for place, reported in zip(places, targets(transfer, element, barrier, mask), strict=True):
+        transfer.count_shared(element, tile_nbytes)
+        transfer.note("shared", "tensor write", element, place, tile_nbytes)
+        load(
+            memory.views[1],
+            rows.address - GLOBAL_BASE,
+            rows.inside,
+            rows.before * tensor.nbytes,
+            nbytes,
+            width,
+            fill.view(np.uint8),
+            transfer.spaces["shared"].views[1],
+            transfer.block_start(element, place),
+            place & OFFSET_MASK,
+            max(tensor.swizzle_nbytes // 16 - 1, 0),
+        )
+        transfer.report(element, reported, tile_nbytes)
+    return True
+
+
+def coordinates_of(tensor: tensormap.TensorMap, group: list[int]) -> tuple[int, ...]:
+    return tuple(value - (1 << 32) if value >> 31 else value for value in group[3 : 3 + tensor.rank])
 
 
 def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
@@ -131,6 +177,8 @@ def build_tensor_load(inst: Instruction):
         shared_address, barrier, mask = group[:3]
         is_placed = is_tile_aligned(transfer, element, shared_address)
         tensor = tensor_of(transfer, inst, element, address)
+        if is_placed and tensor is not None and load_rows(transfer, tensor, element, group):
+            return
         tile = tensor and tile_of(transfer, tensor, element, group, offsets)
         if tile is None:
             for reported in targets(transfer, element, barrier, mask):

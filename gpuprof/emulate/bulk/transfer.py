@@ -52,6 +52,25 @@ class Place(NamedTuple):
         self.memory[self.index] = data if self.inside is None else data[self.inside]
 
 
+class Noted(NamedTuple):
+    """Ranges of `nbytes` each that an element of the rows accesses; `address` is one, or int64 (k,) of runs that may
+    touch each other."""
+
+    space: str
+    operation: str
+    element: int
+    address: int | np.ndarray
+    nbytes: int
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """int64 (3, k): elements, first bytes, lengths in bytes."""
+        if isinstance(self.address, int):
+            return np.array([[self.element], [self.address], [self.nbytes]], np.int64)
+        starts, lengths = merged_ranges(self.address, self.nbytes)
+        return np.array([np.full(len(starts), self.element), starts, lengths], np.int64)
+
+
 class Transfer:
     """The copies of one instruction: checks their addresses, and records the accessed bytes warp by warp."""
 
@@ -62,7 +81,7 @@ class Transfer:
         self.shared_nbytes: dict[int, int] = {}
         self.lanes: dict[int, int] = {}
         self.ended: dict[int, tuple[int, int]] = {}  # key of an mbarrier, phases of it that ended
-        self.noted: list[tuple[str, str, int, int, int]] = []  # space, operation, element, address, nbytes
+        self.noted: list[Noted] = []
 
     def fault(self, element: int, text: str, kind: str = "launch"):
         return fault_of_element(self.x, self.site.at, element, text, kind)
@@ -155,15 +174,17 @@ class Transfer:
         return Place(space.views[1], start + index[inside], inside)
 
     def touch_runs(self, element: int, addresses: np.ndarray, nbytes: int, verb: str) -> None:
-        """Elements of `nbytes` of global memory."""
+        """Runs of `nbytes` of global memory, none of which overlap."""
         if len(addresses):
-            self.touched(element, np.unique(addresses >> 5))
-            for start, length in zip(*merged_ranges(addresses, nbytes), strict=True):
-                self.note("global", verb, element, int(start), int(length))
+            first, last = addresses >> 5, addresses + nbytes - 1 >> 5
+            along = np.arange(int((last - first).max()) + 1)
+            sectors = first[:, None] + along
+            self.touched(element, sectors[sectors <= last[:, None]])
+            self.note("global", verb, element, addresses, nbytes)
 
-    def note(self, space: str, verb: str, element: int, address: int, nbytes: int) -> None:
-        """Records a range for listeners. The last word of the verb names the operation."""
-        self.noted.append((space, OPERATIONS[verb.rsplit(" ", 1)[-1]], element, address, nbytes))
+    def note(self, space: str, verb: str, element: int, address: int | np.ndarray, nbytes: int) -> None:
+        """Records a range for listeners, or runs. The last word of the verb names the operation."""
+        self.noted.append(Noted(space, OPERATIONS[verb.rsplit(" ", 1)[-1]], element, address, nbytes))
 
     def touched(self, element: int, sectors: np.ndarray) -> None:
         self.sectors.setdefault(element // WARP, []).append(sectors)
@@ -199,7 +220,7 @@ class Transfer:
     def accessed_ranges(self) -> Iterator[AccessedRanges]:
         """The recorded ranges; consecutive ones of one space and operation are joined."""
         for (space, operation), ranges in groupby(self.noted, key=lambda noted: noted[:2]):
-            yield AccessedRanges(space, operation, *np.array([noted[2:] for noted in ranges], np.int64).T)
+            yield AccessedRanges(space, operation, *np.concatenate([noted.ranges for noted in ranges], axis=1))
 
 
 def active_elements(lanes: Lanes, site: Site) -> np.ndarray:

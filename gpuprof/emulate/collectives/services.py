@@ -32,6 +32,9 @@ LONGEST_TEXT, STRETCH_NBYTES = 4096, 64
 DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
 
 
+SAME_FOR_ALL = ("global", "param")  # spaces in which an address is the same byte for all lanes
+
+
 def space_of(address: int) -> tuple[str, int]:
     """The name of the state space that a generic address is in, and where its window begins."""
     for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW)):
@@ -51,7 +54,11 @@ def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -
 def find_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes | None:
     """Like `read_bytes`; None where the bytes are refused."""
     name, base = space_of(address)
-    space, warp, lane = lanes.chunk.spaces[name], lanes.of_warp(element // WARP), element % WARP
+    space, offset = lanes.chunk.spaces[name], address - base
+    if name in SAME_FOR_ALL and space.holds(offset, offset + nbytes):
+        start = offset - space.layout.place[0]
+        return space.views[1][start : start + nbytes].tobytes()
+    warp, lane = lanes.of_warp(element // WARP), element % WARP
     offset = np.full(WARP, address - base, np.int64)
     if not space.inside(warp, offset, nbytes)[lane]:
         text = f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}"

@@ -7,10 +7,10 @@ Lane 8 * i + j has the address of row j of matrix i. Of a matrix in registers, l
 
 import numpy as np
 
-from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
+from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import U32, destination, source
 from gpuprof.emulate.core.operation import Env, Op
-from gpuprof.emulate.memory.access import Site, make_site
+from gpuprof.emulate.memory.access import Site, check, is_allowed, make_site, observe
 from gpuprof.emulate.memory.load_store import resolve
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.modifiers import unpack
@@ -22,14 +22,18 @@ def transposed(words: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(elements.swapaxes(-1, -2)).reshape(*words.shape[:-1], 64).view(np.uint32)
 
 
+def givers(count: int) -> np.uint32:
+    """The lanes that give the addresses of `count` matrices."""
+    return np.uint32((1 << 8 * count) - 1)
+
+
 def make_matrix_site(inst: Instruction, env: Env, verb: str) -> Site:
     """The access of the lanes that give addresses: 8 for each matrix."""
     site = make_site(inst, env, verb)
-    givers = np.uint32((1 << 8 * int(inst.op.types[0])) - 1)
-    guard = site.guard
+    those, guard = givers(int(inst.op.types[0])), site.guard
 
     def giving(group: Lanes) -> np.ndarray:
-        lanes = unpack_masks(group.masks & givers)
+        lanes = unpack_masks(group.masks & those)
         return lanes if guard is None else lanes & guard(group)
 
     return site._replace(guard=giving)
@@ -40,17 +44,6 @@ def warps_of(active: np.ndarray) -> np.ndarray:
     return active.reshape(-1, WARP).any(axis=1)
 
 
-def row_words(flat: np.ndarray, count: int) -> np.ndarray:
-    """Index of each 4-byte word of the matrices' rows: int64 (warps, count, 32), as lanes have them."""
-    rows = flat.reshape(-1, WARP)[:, : 8 * count].reshape(-1, count, 8, 1) >> 2
-    return (rows + np.arange(4)).reshape(len(rows), count, WARP)
-
-
-def given_rows(active: np.ndarray, count: int) -> np.ndarray:
-    """bool (warps, count, 32): words of rows with an address, as `row_words` has them."""
-    return np.repeat(active.reshape(-1, WARP)[:, : 8 * count].reshape(-1, count, 8), 4, axis=2)
-
-
 def clear_warps(group: Lanes, first: int, count: int) -> None:
     """Registers are 0 in warps with a lane whose address the listener has refused."""
     lanes = np.repeat(warps_of(group.chunk.executing.refused), WARP)
@@ -58,40 +51,68 @@ def clear_warps(group: Lanes, first: int, count: int) -> None:
         group.v[U32][row][lanes] = 0
 
 
+def register_rows(lanes: Lanes, first: int, count: int) -> np.ndarray:
+    """int64 (count,): the addresses of the rows of registers; 0 for RZ."""
+    rows = lanes.v[U32]
+    return np.array([0 if first == RZ else rows[first + i].ctypes.data for i in range(count)], np.int64)
+
+
 def build_load(inst: Instruction, env: Env) -> Op:
-    count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
+    count, trans = int(inst.op.types[0]), bool(unpack(inst.mods, "trans"))
     site = make_matrix_site(inst, env, "read")
+    is_plain = inst.guard == PT and site.space == "shared" and not env.refuses
 
     def op(group: Lanes) -> None:
+        if is_plain:
+            return load_shared(group, site, inst.dst, count, trans)
         parts = resolve(group, site)
-        if env.refuses and inst.dst != RZ:
+        if inst.dst == RZ:
+            return
+        if env.refuses:
             clear_warps(group, inst.dst, count)
         masked = inst.guard != PT or len(parts) > 1
         for space, touched in parts:
-            words = space.views[4].take(row_words(np.where(touched.active, touched.flat, 0), count), mode="clip")
-            words = np.where(given_rows(touched.active, count), words, 0) if env.refuses else words
-            words = transposed(words) if trans else words
-            lanes = np.repeat(warps_of(touched.active), WARP) if masked else True
-            for i in range(count if inst.dst != RZ else 0):
-                np.copyto(group.v[U32][inst.dst + i], words[:, i].reshape(-1), where=lanes)
+            given = pack_masks(touched.active)
+            written = given if masked else np.ones_like(given)
+            base = np.zeros(len(given), np.int64)
+            load_rows(group, space, touched.flat, base, given, written, trans, env.refuses, inst.dst, count)
+        return None
 
     return op
 
 
+def load_shared(lanes: Lanes, site: Site, first: int, count: int, trans: bool) -> None:
+    """Loads matrices of shared memory, by all lanes that give addresses. Raises KernelFault."""
+    space, address, given = lanes.chunk.spaces["shared"], site.address(lanes), lanes.masks & givers(count)
+    totals, same = observe(lanes, site, space, address, given, needs_records=False)
+    if same and is_allowed(site, space, totals.lo, totals.hi, totals.low_bits):
+        base = lanes.warps.astype(np.int64) // space.warps_per_block * space.stride
+    else:
+        check(lanes, site, space, address, unpack_masks(given), totals, same)
+        address, base = space.flat(lanes, address), np.zeros(len(given), np.int64)
+    if first != RZ:
+        load_rows(lanes, space, address, base, given, np.ones_like(given), trans, False, first, count)
+
+
+def load_rows(lanes: Lanes, space, address, base, given, written, trans: bool, clears: bool, first: int, count: int):
+    from gpuprof.emulate.matrices.matrix_rows import load
+
+    rows, scratch = register_rows(lanes, first, count), np.zeros(WARP, np.uint32)
+    load(space.views[1].ctypes.data, address, base, given, written, trans, clears, rows, scratch)
+
+
 def build_store(inst: Instruction, env: Env) -> Op:
-    count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
+    count, trans = int(inst.op.types[0]), bool(unpack(inst.mods, "trans"))
     site = make_matrix_site(inst, env, "write")
 
     def op(lanes: Lanes) -> None:
+        from gpuprof.emulate.matrices.matrix_rows import store
+
         for space, touched in resolve(lanes, site):
-            warps = warps_of(touched.active)
-            index = row_words(touched.flat, count)[warps]
-            given = given_rows(touched.active, count)[warps]
-            for i in range(count):
-                row = np.zeros(lanes.n, np.uint32) if inst.b == RZ else lanes.of_active(lanes.v[U32][inst.b + i])
-                words = row.reshape(-1, WARP)[warps]
-                words = transposed(words) if trans else words
-                space.views[4][index[:, i][given[:, i]]] = words[given[:, i]]
+            rows, scratch = register_rows(lanes, inst.b, count), np.zeros(2 * WARP, np.uint32)
+            masks, base = np.ascontiguousarray(lanes.masks), np.zeros(len(lanes.masks), np.int64)
+            memory = space.views[1].ctypes.data
+            store(memory, touched.flat, base, pack_masks(touched.active), masks, trans, rows, scratch)
 
     return op
 

@@ -85,21 +85,32 @@ def touch(
     When no trace is needed, the access is only counted, and when no counts are needed, it is only checked, unless the
     caller `needs_records` of it, to add to them.
     """
-    chunk = lanes.chunk
     masks = lanes.masks if active is lanes.active else pack_masks(active)
-    look = inspected if needs_records or chunk.log.is_wanted else counted if chunk.tally.is_wanted else bounded
-    traced = address if look is bounded else space.traced(lanes, address)
-    totals = look(lanes, site, space, traced, masks)
-    chunk.count_access(site, space, totals)
-    chunk.count_pattern(site, space, traced, masks)
+    totals, same = observe(lanes, site, space, address, masks, needs_records)
     if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
-        check(lanes, site, space, address, active, totals, traced is address)
+        check(lanes, site, space, address, active, totals, same)
     elif unchecked is not None and (active & ~unchecked).any():
         check(lanes, site, space, address, active & ~unchecked, totals, False)
     if space.footprint is not None and unchecked is None:
         run = (totals.lo, totals.hi) if totals.contiguous else None
         space.footprint.access(site.verb, address, masks, site.nbytes, run)
-    return Touched(space.flat(lanes, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+    is_contiguous = bool(totals.contiguous) and space is lanes.chunk.spaces["global"]
+    return Touched(space.flat(lanes, address), active, is_contiguous)
+
+
+def observe(
+    lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndarray, needs_records: bool = True
+) -> tuple["Totals", bool]:
+    """Traces and counts the access of the lanes of `masks`, as `touch` does, without the check; and whether the totals
+    are of `address` itself.
+    """
+    chunk = lanes.chunk
+    look = inspected if needs_records or chunk.log.is_wanted else counted if chunk.tally.is_wanted else bounded
+    traced = address if look is bounded else space.traced(lanes, address)
+    totals = look(lanes, site, space, traced, masks)
+    chunk.count_access(site, space, totals)
+    chunk.count_pattern(site, space, traced, masks)
+    return totals, traced is address
 
 
 def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
@@ -154,6 +165,12 @@ def bounded(lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndar
     return Totals(0, 0, *bounds(address, masks, site.nbytes), 0, 0, 0, 0)
 
 
+def is_allowed(site: Site, space, lo: int, hi: int, low_bits: int) -> bool:
+    """True when addresses from `lo` up to `hi`, which or'ed are `low_bits`, are aligned and in one part of the
+    space."""
+    return not low_bits & (site.nbytes - 1) and space.holds(lo, hi)
+
+
 def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:
     """Raises KernelFault for the first active lane whose address is not aligned or not inside the space."""
     if same:
@@ -161,8 +178,7 @@ def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarr
     else:
         used = address if active is None else address[active]
         lo, hi, low_bits = int(used.min()), int(used.max()) + site.nbytes, int(np.bitwise_or.reduce(used))
-    aligned = not low_bits & (site.nbytes - 1)
-    if aligned and space.holds(lo, hi):
+    if is_allowed(site, space, lo, hi, low_bits):
         return
     everyone = np.ones(lanes.n, np.bool_) if active is None else active
     misaligned = everyone & (address & (site.nbytes - 1) != 0)

@@ -32,8 +32,8 @@ def record(
     words = np.zeros(len(rows), np.uint64)
     sector_lists = []
     for k, row in enumerate(rows.tolist()):
-        touched = np.unique(np.concatenate(sectors.get(row, [NONE])))
-        line = np.unique(touched >> 2)
+        touched = distinct(np.sort(np.concatenate(sectors.get(row, [NONE]))))
+        line = distinct(touched >> 2)
         lines = len(line)
         passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
         assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
@@ -50,6 +50,13 @@ def record(
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
     totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
     chunk.count_access(site, chunk.spaces[site.space], totals)
+
+
+def distinct(ascending: np.ndarray) -> np.ndarray:
+    """Each of the values once."""
+    keeps = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=keeps[1:])
+    return ascending[keeps]
 
 
 def records_of(lanes: Lanes) -> np.ndarray:

@@ -67,27 +67,35 @@ def _put_sorted(values, count, value):
 
 
 @internal_njit
-def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
-    """Most distinct 4-byte words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32)."""
-    per_lane = max(1, nbytes >> 2)
-    lowest, highest = np.int64(1) << 62, np.int64(-1)
+def _group_wavefronts(address, mask, first, last, nbytes, shift, offset, banks, words):
+    """Most distinct words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32).
+
+    A word has 1 << `shift` bytes: 4, or, where all accesses are aligned, as many of theirs as are in neighbouring
+    banks, which all take as many passes then.
+    """
+    n_banks = np.int64(128) >> shift
+    per_lane = max(1, nbytes >> shift)
+    lowest, highest, seen, again = np.int64(1) << 62, np.int64(-1), np.int64(0), np.int64(0)
     for lane in range(first, last):
         if mask >> np.uint32(lane) & np.uint32(1):
-            word = (address[lane] + offset) >> 2
+            word = (address[lane] + offset) >> shift
             lowest, highest = min(lowest, word), max(highest, word)
+            bit = np.int64(1) << (word & n_banks - 1)
+            again |= seen & bit
+            seen |= bit
     if highest < 0:
         return 0
-    if highest + per_lane - lowest <= 32:  # no two different words share a bank
+    if highest + per_lane - lowest <= n_banks or (again == 0 and per_lane == 1):  # no two different words share a bank
         return 1
-    for bank in range(32):
+    for bank in range(n_banks):
         banks[bank] = 0
     most = 0
     for lane in range(first, last):
         if not mask >> np.uint32(lane) & np.uint32(1):
             continue
-        word = (address[lane] + offset) >> 2
+        word = (address[lane] + offset) >> shift
         for _ in range(per_lane):
-            bank = word & 31
+            bank = word & n_banks - 1
             k = 0
             # Lanes that want the same word share its pass; only different words of one bank take turns.
             while k < banks[bank] and words[bank, k] != word:
@@ -115,6 +123,15 @@ def _pairs_agree(address, mask):
 
 
 @internal_njit
+def _are_aligned(address, mask, nbytes):
+    bits = np.int64(0)
+    for lane in range(32):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            bits |= address[lane]
+    return bits & nbytes - 1 == 0
+
+
+@internal_njit
 def _wavefronts(address, mask, nbytes, pieces, piece_stride, is_shared_load, banks, words):
     """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte
     accesses. A load of shared memory whose lanes agree in pairs goes in groups of twice as many lanes.
@@ -125,11 +142,16 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, is_shared_load, ban
     # is packed.
     if is_shared_load and nbytes > 4 and _pairs_agree(address, mask):
         group *= 2
+    shift = np.int64(2)
+    if nbytes > 4 and _are_aligned(address, mask, nbytes):
+        shift += 1 + (nbytes > 8)
     total = 0
     ideal = 0
     for piece in range(pieces):
         for first in range(0, 32, group):
-            part = _group_wavefronts(address, mask, first, first + group, nbytes, piece * piece_stride, banks, words)
+            part = _group_wavefronts(
+                address, mask, first, first + group, nbytes, shift, piece * piece_stride, banks, words
+            )
             total += part
             ideal += part > 0
     return total, ideal

@@ -1,6 +1,7 @@
 """The record of a launch of which only some blocks were timed (see `timing.extrapolate`)."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Extrapolation:
     """The first `simulated` of `blocks` blocks were timed. The work of `filling` comes next, and the rest runs at
     `rate`.
 
-    `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
+    `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known. `block_slots`:
+    issue slots of a block that was timed, where the others may have other work; 0 where the rate had settled.
     """
 
     simulated: int
@@ -32,6 +34,7 @@ class Extrapolation:
     rate: Rate
     filling: Filling | None = None
     error: float = 0.0
+    block_slots: float = 0.0
 
     def __str__(self) -> str:
         return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
@@ -43,4 +46,7 @@ class Extrapolation:
             before = min(slots, self.filling.slots)
             parts = [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
         cycles = [part.slots / part.rate.slots_per_cycle for part in parts]
-        return sum(cycles), sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
+        off = sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
+        # Blocks with twice the work take twice as long where the chip is busy, and as long where each waits for itself.
+        uneven = sqrt(slots / self.block_slots / (self.blocks - self.simulated)) if self.block_slots and slots else 1.0
+        return sum(cycles) / uneven, (off + sum(cycles) * (max(uneven, 1 / uneven) - 1)) / uneven
