@@ -50,7 +50,7 @@ class FunctionCache:
         self.text = module.ptx
         of_module = json.dumps([module.name, module.arch, max_registers, sys.version_info[:2]])
         self.entry = entries.digest([of_module.encode(), _own_files()])
-        self.known = dict(_read(entries.load(entries.FUNCTIONS, self.entry)))
+        self.known = dict(_read(entries.stored(entries.FUNCTIONS, self.entry)))
         self.keys: dict[str, str] = {}  # by function
         self.now: dict[str, Assembled] = {}
 

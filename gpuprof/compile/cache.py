@@ -57,7 +57,7 @@ def file_digest(path: str) -> str:
 
 def load(key: str) -> PtxModule | None:
     """The module stored under a key, if it is whole and its headers are unchanged."""
-    payload = entries.load(MODULES, key)
+    payload = entries.stored(MODULES, key)
     if payload is None:
         return None
     entry = json.loads(payload)

@@ -36,7 +36,7 @@ def digest(parts: Iterable[bytes]) -> str:
     return total.hexdigest()
 
 
-def load(name: str, key: str) -> bytes | None:
+def stored(name: str, key: str) -> bytes | None:
     """The bytes that `store` stored under a key of the folder `name`, if they are whole."""
     try:
         checksum, _, payload = read_input(folder(name) / key, CACHED).partition(b"\n")
