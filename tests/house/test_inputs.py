@@ -63,6 +63,8 @@ ALLOWED = {
     ("gpuprof.jit.build", "LIST.read_text"): "a file of the package",
     ("gpuprof.report.html.bundle", "path.read_text"): "files of the package",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",
+    ("gpuprof.assemble.function_cache", "path.read_bytes"): "files of the package",
+    ("gpuprof.base.processes", "QUOTA.read_text"): "the kernel's own file of this process's group",
     ("gpuprof.compile.cuda", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.compile.nvcc", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.compile.nvcc", "ptx.read_text"): "a compiler wrote it into our own folder, up to its limit",

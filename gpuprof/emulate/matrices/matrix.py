@@ -101,7 +101,7 @@ def single_bits(value):
 
 @call_njit
 def position(row):
-    """Gives the place of a row, or a column, of eight in vectors.ORDER."""
+    """Gives the place of a row, or a column, of eight in vectors_code.ORDER."""
     return (row >> 1) + 4 * (row & 1)
 
 

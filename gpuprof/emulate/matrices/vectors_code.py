@@ -9,10 +9,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from gpuprof.emulate.matrices.vectors import EIGHT, ORDER
 from gpuprof.jit.internal import llvm_function
 from gpuprof.jit.processor import has_feature
 
+ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+EIGHT = len(ORDER)
 WORD, SHORT, HALF, SINGLE, DOUBLE = ir.IntType(32), ir.IntType(16), ir.HalfType(), ir.FloatType(), ir.DoubleType()
 WORDS, SINGLES, DOUBLES = (ir.VectorType(kind, EIGHT) for kind in (WORD, SINGLE, DOUBLE))
 FAST = ("contract",)  # one fused operation where there is one: a product is exact, so the sum is the same
