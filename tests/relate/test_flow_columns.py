@@ -1,4 +1,4 @@
-"""Flows from columns, beside those that are followed access by access."""
+"""Flows from columns, next to those that are followed access by access."""
 
 import random
 

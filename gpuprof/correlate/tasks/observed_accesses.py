@@ -67,7 +67,7 @@ def _by_visit(accesses: Accesses) -> _Ordered:
 
 
 def _while_there(ordered: _Ordered, n_buffers: int) -> Ranges:
-    """What tasks access before the buffer is freed."""
+    """The accesses of tasks to buffers that are not freed yet."""
     rows, is_write, is_new = ordered
     visit = np.cumsum(is_new) - 1
     freed = np.full(n_buffers, len(visit))  # by buffer, the visit that frees it

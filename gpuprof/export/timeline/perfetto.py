@@ -76,8 +76,8 @@ def key_of(message: Message, name: str) -> bytes:
     return key(field.number, field.wire)
 
 
-# What is the same in all packets and events of their kinds.
-MOST_KEPT = 1 << 16  # names and texts whose bytes are kept
+# The same in all packets and events of their kinds.
+MOST_KEPT = 1 << 16  # names and texts whose bytes are cached
 MOST_UINT = (1 << 64) - 1
 PACKET_HEAD = encode(PACKET, {"trusted_packet_sequence_id": SEQUENCE}) + key_of(PACKET, "timestamp")
 PACKET_KEY, EVENT_KEY = key_of(TRACE, "packet"), key_of(PACKET, "track_event")
@@ -179,7 +179,7 @@ def _annotation(name: str, value: int | float | str) -> bytes:
 
 @lru_cache(MOST_KEPT)
 def _number_head(name: str) -> bytes:
-    """What comes before the number."""
+    """The bytes before the number."""
     return encode(ANNOTATION, {"name": name}) + NUMBER_KEY
 
 

@@ -28,9 +28,9 @@ def on_rows(
     """
     tracks, slices = [Track(ROWS, "tasks")], []
     # a view of memory gives Python's numbers one by one: an array is slower, and a list five times as large
-    begins, ends, launches = (memoryview(tasks.columns[name]) for name in ("begin_cycle", "end_cycle", "launch"))
-    kinds, names = (memoryview(tasks.columns[name]) for name in ("kind", "name"))
-    numbers, owns, parts = (memoryview(tasks.columns[name]) for name in COSTS)
+    begins, ends, launches = (tasks.columns[name].data for name in ("begin_cycle", "end_cycle", "launch"))
+    kinds, names = (tasks.columns[name].data for name in ("kind", "name"))
+    numbers, owns, parts = (tasks.columns[name].data for name in COSTS)
     shown = [printable(word) for word in tasks.words]
     place_of = np.full(len(tasks) + 1, NOWHERE)  # of the slice of each task; the last stands for all others
     for name, rows in _by_row(tasks).items():
