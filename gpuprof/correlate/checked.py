@@ -22,6 +22,9 @@ from gpuprof.tables.table import AMOUNTS, MORE
 TEXT_METRICS = {column.name for column in NUMBERS.columns if column.type == "text"}
 # Tables with amounts that are added up over launches; a sample is no amount.
 ADDED_UP = tuple(table for table in RECORDED if table.of_launch and table.in_passes != MORE)
+TEXTS_OF_AMOUNTS = {table: [(name, f"{name} of {table.name}") for name in table.names(*AMOUNTS)] for table in ADDED_UP}
+FEW = 32  # values whose sum Python has before NumPy begins
+PLACES = {table: place for place, table in enumerate(ADDED_UP)}
 
 
 class Wrong(NamedTuple):
@@ -100,16 +103,18 @@ def amounts(launch: Launch) -> Iterator[tuple[str, int]]:
     for name, value in (launch.end["counters"] if launch.end else {}).items():
         if is_number(value):
             yield name, abs(int(value))
-    for table in ADDED_UP:
+    for table in sorted(launch.rows.keys() & TEXTS_OF_AMOUNTS.keys(), key=PLACES.__getitem__):
         rows = launch.rows[table]
-        for name in table.names(*AMOUNTS) if len(rows) else ():
-            yield f"{name} of {table.name}", exact_sum(rows[name])
+        for name, text in TEXTS_OF_AMOUNTS[table] if len(rows) else ():
+            yield text, exact_sum(rows[name])
     executed = launch.rows[COUNTERS]["thread_inst_executed_pred_on"]
     yield "operations that threads could do", MOST_OPERATIONS * exact_sum(executed)
 
 
 def exact_sum(values: np.ndarray) -> int:
     """The sum of unsigned numbers of up to 64 bits, and up to 2^32 of them: of their upper and their lower halves."""
+    if len(values) <= FEW:
+        return sum(values.tolist())
     values = values.astype(np.uint64)
     low = int((values & np.uint64(0xFFFFFFFF)).sum())
     return (int((values >> np.uint64(32)).sum()) << 32) + low

@@ -25,9 +25,11 @@ UNREAD = {SAMPLED_COUNTERS: "no command of ours reads it, and it has a row for e
 REQUIRED_META = ("tool_version", "model_version", "chip", "period_cycles", "complete", "chip_json", "damage", "marks")
 NUMBERS_IN_META = ("period_cycles", "passes")
 EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
+PLAIN_NAME = re.compile(rb"[A-Za-z0-9_ ]{0,60}")
 MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is a row of every listing
 # rows: names that a page lists one by one; Nsight Compute has some 1,100 metrics of a launch
 MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 4_000}
+FEW = 16  # rows of a table that are listed in SQL, as to look each of a million up takes twice as long
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
 FIXED_UNITS = (*FRONT_UNITS, *BACK_UNITS)
@@ -121,6 +123,13 @@ def _among(database: sqlite3.Connection, column: Column) -> str:
         n, low, high = database.execute(query).fetchone()
         if n and isinstance(low, int) and isinstance(high, int) and high - low + 1 == n:
             return f"BETWEEN {low} AND {high}"
+    if column.sql_type == "TEXT":
+        query = (
+            f"SELECT CAST({key} AS BLOB) FROM {column.parent} NOT INDEXED WHERE typeof({key}) = 'text' LIMIT {FEW + 1}"
+        )
+        names = [name for (name,) in database.execute(query)]
+        if 0 < len(names) <= FEW and all(map(PLAIN_NAME.fullmatch, names)):
+            return "IN ({})".format(", ".join(f"'{name.decode()}'" for name in names))
     return f"IN (SELECT {key} FROM {column.parent})"
 
 

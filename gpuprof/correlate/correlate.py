@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from gpuprof.base.files import replacing
@@ -23,7 +24,7 @@ from gpuprof.correlate.program_tables import (
 )
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
-from gpuprof.correlate.stored_rows import OF_LAUNCHES, rows_of
+from gpuprof.correlate.stored_rows import all_rows
 from gpuprof.correlate.tasks.draw_rows import fill_draws
 from gpuprof.correlate.tasks.fill_tasks import fill_relations
 from gpuprof.correlate.trace_tables import fill_traces
@@ -127,9 +128,8 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, LAUNCHES, [launch_row(recording, launch, functions, kept.get(number, 0))])
         insert(database, LAUNCH_METRICS, metric_rows(launch))
         insert(database, SAMPLERS, sampler_rows(launch))
-        for table in OF_LAUNCHES:
-            if rows := rows_of(recording, number, table):
-                insert(database, table, rows)
+        for table, rows in all_rows(recording, number):
+            insert(database, table, rows)
     insert(database, RESULTS, ((number, *result) for number, result in enumerate(recording.results)))
     fill_traces(database, recording)
     insert(database, FINDINGS, finding_rows(recording))
@@ -146,8 +146,11 @@ def add_advice(database: sqlite3.Connection, n_findings: int) -> None:
     insert(database, FINDINGS, ((number, *row) for number, row in enumerate(advise(database), n_findings)))
 
 
+_insertion = cache(insertion)  # each launch has rows of many tables
+
+
 def insert(database: sqlite3.Connection, table: Table, rows: Iterable[tuple]) -> None:
-    database.executemany(insertion(table), rows)
+    database.executemany(_insertion(table), rows)
 
 
 def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, str], int], kept: int) -> tuple:

@@ -3,7 +3,7 @@
 Most tables have their recorded columns there, in the order that their declaration gives. COMPUTED has the others.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -18,10 +18,21 @@ from gpuprof.tables.order import STORED
 from gpuprof.tables.table import Table
 
 OF_LAUNCHES = tuple(table for table in STORED if table.chunk and table.of_launch)
+PLACES = {table: place for place, table in enumerate(OF_LAUNCHES)}
 KNOWN = {"reason": N_REASONS, "kind": len(KINDS)}  # numbers of stall reasons and of kinds of causes
 LAST_BIN = 62  # of stall lengths whose least is such an integer
 FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)
 FIRST_ACCESS = -1
+
+
+def all_rows(recording: Recording, launch: int) -> Iterator[tuple[Table, Iterable[tuple]]]:
+    """The rows of a launch in each table of the database that has some, in the order of the schema."""
+    there = recording.launches[launch].rows.keys()
+    if ACTIVITY_STALLS in there:
+        there = there | {ACTIVITY}  # its bins may be missing
+    for table in sorted(there & PLACES.keys(), key=PLACES.__getitem__):
+        if rows := rows_of(recording, launch, table):
+            yield table, rows
 
 
 def rows_of(recording: Recording, launch: int, table: Table) -> Iterable[tuple]:
@@ -43,10 +54,11 @@ def plain(recording: Recording, launch: int, table: Table, rows: np.ndarray) -> 
 
 
 def _tuples(recording: Recording, launch: int, rows: np.ndarray, names: Iterable[str]) -> Iterable[tuple]:
-    for name in names:
-        if len(rows) and int(rows[name].max()) > MAX_COUNT:
-            raise _wrong(recording, launch, f"has {name} {rows[name].max()}, more than 2^63 - 1")
-    return zip([launch] * len(rows), *(rows[name].tolist() for name in names), strict=True)
+    columns = [rows[name].tolist() for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if column and max(column) > MAX_COUNT:
+            raise _wrong(recording, launch, f"has {name} {max(column)}, more than 2^63 - 1")
+    return zip([launch] * len(rows), *columns, strict=True)
 
 
 def _wrong(recording: Recording, launch: int, what: str) -> FileFormatError:

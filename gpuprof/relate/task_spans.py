@@ -85,10 +85,19 @@ class _Forest:
         self.sums, self.sizes = self.own.copy(), np.ones_like(self.own)
         self.elsewhere = np.zeros_like(self.own)
         lows, highs = np.full_like(self.own, LATEST), np.full_like(self.own, NEVER)
+        # most tasks have no parts: what they add to those above is added at once
+        has_parts = np.zeros(len(self.own), bool)
+        has_parts[parents[parents != NO_TASK]] = True
+        parts = np.flatnonzero(~has_parts & (parents != NO_TASK))
+        timed = parts[self.begin[parts] != NEVER]
+        np.add.at(self.sums, parents[parts], self.own[parts])
+        np.add.at(self.sizes, parents[parts], 1)
+        np.minimum.at(lows, parents[timed], self.begin[timed])
+        np.maximum.at(highs, parents[timed], self.end[timed])
         begin, end, sums, sizes, low, high, parent, own = map(
             memoryview, (self.begin, self.end, self.sums, self.sizes, lows, highs, parents, self.own)
         )
-        for task in range(len(self.own) - 1, -1, -1):
+        for task in np.flatnonzero(has_parts)[::-1].tolist():
             if not own[task] and high[task] != NEVER:
                 begin[task], end[task] = low[task], high[task]
             above = parent[task]
@@ -101,19 +110,19 @@ class _Forest:
 
     def preorder(self, parents: np.ndarray) -> np.ndarray:
         """int64 (n,): each task's position, with its parts after it."""
-        positions, slots = np.zeros_like(self.sizes), np.zeros_like(self.sizes)
-        position, slot, size, parent = map(memoryview, (positions, slots, self.sizes, parents))
-        top = 0
-        for task in range(len(parents)):
-            above = parent[task]
-            if above == NO_TASK:
-                position[task] = top
-                top += size[task]
-            else:
-                position[task] = slot[above]
-                slot[above] += size[task]
-            slot[task] = position[task] + 1
-        return positions
+        order = np.argsort(parents, kind="stable")  # parts of one task follow each other
+        before = np.cumsum(self.sizes[order]) - self.sizes[order]
+        firsts = np.flatnonzero(np.diff(parents[order], prepend=NO_TASK - 1))
+        counts = np.diff(np.append(firsts, len(order)))
+        positions = np.empty_like(self.sizes)
+        positions[order] = before - np.repeat(before[firsts], counts)  # among those of the task above
+        positions[parents != NO_TASK] += 1
+        # in each round twice as many of the tasks above each are added
+        above, positions = np.append(parents, NO_TASK), np.append(positions, 0)
+        while (above != NO_TASK).any():
+            positions += positions[above]
+            above = above[above]
+        return positions[:-1]
 
 
 def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray, is_copy: np.ndarray) -> None:
@@ -140,11 +149,18 @@ class _Virtual:
     """Closes the tasks that contain others by links, and those that they are parts of: deepest first."""
 
     def __init__(self, forest: _Forest, parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves):
-        self.forest, self.leaves = forest, leaves
-        self.position = forest.preorder(parents)
+        position = forest.preorder(parents)
         in_order = np.zeros_like(forest.own)
-        in_order[self.position] = forest.own
-        self.until = np.concatenate(([0], np.cumsum(in_order)))  # cycles before each position
+        in_order[position] = forest.own
+        self.position, self.until, self.sizes, self.own, self.begin, self.end, self.elsewhere = map(
+            memoryview,
+            (
+                position,
+                np.concatenate(([0], np.cumsum(in_order))),  # cycles before each position
+                *(forest.sizes, forest.own, forest.begin, forest.end, forest.elsewhere),
+            ),
+        )
+        self.leaves = leaves
         self.covers: dict[int, _Cover | None] = {}  # of the tasks to be closed, None until they are
         for task in np.unique(links[0]).tolist():
             while task != NO_TASK and task not in self.covers:
@@ -172,18 +188,17 @@ class _Virtual:
         yield from self.linked.get(task, ())
 
     def _close(self, task: int) -> None:
-        forest = self.forest
-        if not forest.own[task]:
-            times = [(forest.begin[part], forest.end[part]) for part in self._below(task) if self._has_time(part)]
-            own = self.leaves.begin[task], self.leaves.end[task]
-            forest.begin[task] = min((begin for begin, _ in times), default=own[0])
-            forest.end[task] = max((end for _, end in times), default=own[1])
+        if not self.own[task]:
+            times = [(self.begin[part], self.end[part]) for part in self._below(task) if self._has_time(part)]
+            own = int(self.leaves.begin[task]), int(self.leaves.end[task])
+            self.begin[task] = min((begin for begin, _ in times), default=own[0])
+            self.end[task] = max((end for _, end in times), default=own[1])
         cover = self._cover(task)
         self.covers[task] = cover
-        forest.elsewhere[task] = cover.cycles
+        self.elsewhere[task] = cover.cycles
 
     def _has_time(self, task: int) -> bool:
-        return self.forest.begin[task] != NEVER and self.covers.get(task, NOTHING) is not None
+        return self.begin[task] != NEVER and self.covers.get(task, NOTHING) is not None
 
     def _cover(self, task: int) -> _Cover:
         own = self._interval(task)
@@ -193,11 +208,11 @@ class _Virtual:
             return handed[0]
         covered = [interval for cover in handed for interval in cover.intervals]
         intervals = tuple(_without(own, _joined([*linked, *covered])))
-        return _Cover(intervals, sum(int(self.until[end] - self.until[first]) for first, end in intervals))
+        return _Cover(intervals, sum(self.until[end] - self.until[first] for first, end in intervals))
 
     def _interval(self, task: int) -> Interval:
-        first = int(self.position[task])
-        return first, first + int(self.forest.sizes[task])
+        first = self.position[task]
+        return first, first + self.sizes[task]
 
 
 def _grouped(keys: np.ndarray, values: np.ndarray) -> dict[int, list[int]]:

@@ -6,6 +6,7 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
@@ -301,6 +302,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
         )  # fmt: skip
 
 
+@lru_cache(1 << 10)  # launches have the same again and again
 def dimensions(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 

@@ -100,9 +100,17 @@ class Table:
         """The layout of a recorded row."""
         return np.dtype([(column.name, column.type) for column in self.columns])
 
+    @cached_property
+    def _layouts(self) -> dict[int, np.dtype]:
+        """By format version: there may be a chunk of rows for each of a million launches."""
+        return {}
+
     def dtype_of(self, version: int) -> np.dtype:
         """The layout of a row in a recording of a format version: later columns are not in it."""
-        return np.dtype([(column.name, column.type) for column in self.columns if column.since <= version])
+        if version not in self._layouts:
+            columns = [(column.name, column.type) for column in self.columns if column.since <= version]
+            self._layouts[version] = np.dtype(columns)
+        return self._layouts[version]
 
     def rows_of(self, version: int, data: bytes, count: int, start: int) -> np.ndarray:
         """The rows in a chunk of a recording of a format version, read-only; columns that it lacks are 0."""

@@ -157,7 +157,7 @@ def draw_figures(folder: Path):
 
 
 def relation_figures(folder: Path):
-    from tests.bench.relations import million, slowdown
+    from tests.bench.relations import million, report_seconds, slowdown
 
     for kind in ("converged", "memory", "gather"):
         what = f"tests/bench/emulate.py {kind} with a footprint: as long as without"
@@ -167,6 +167,10 @@ def relation_figures(folder: Path):
     yield "relate.open", many.open, "s", "opening that with all checks"
     yield "relate.load", many.read, "s", "reading the tasks of it once it is open"
     yield "relate.peak", many.memory, "MiB", "most memory of the three together"
+    yield "relate.perfetto", many.perfetto, "s", "exporting the same for Perfetto"
+    of_recording, of_database = report_seconds(folder, 300_000)
+    yield "report.launches", of_recording, "s", "gpuprof report of a recording of 300,000 launches"
+    yield "report.database", of_database, "s", "the same of its database"
 
 
 def counter_figures(_: Path):

@@ -1,5 +1,5 @@
-"""What noting the bytes of launches costs, and what a million tasks take. Not a test: `make bench` calls `slowdown` and
-`million`.
+"""The cost of noting the bytes of launches, and the time that a million tasks and many launches take. Not a test: `make
+bench` calls `slowdown`, `million` and `report_seconds`.
 """
 
 import subprocess
@@ -15,9 +15,11 @@ from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.tasks.task_queries import read_tasks
 from gpuprof.emulate.watch.footprint import Footprint
+from gpuprof.export.timeline import perfetto
 from tests.bench.emulate import emulate_rate
 from tests.bench.long_run import peak_nbytes
 from tests.paths import ROOT
+from tests.support.many_launches import write_many_launches
 from tests.support.many_tasks import write_many_tasks
 
 ROUNDS = 3
@@ -33,13 +35,14 @@ def slowdown(kind: str) -> float:
 
 class Million(NamedTuple):
     """Seconds to correlate a recording of many tasks, to open its database with all checks, and to read its tasks; the
-    most memory in MiB meanwhile.
+    most memory in MiB meanwhile; then seconds to export it for Perfetto.
     """
 
     correlate: float
     open: float
     read: float
     memory: float
+    perfetto: float
 
 
 def million(folder: Path, n_tasks: int) -> Million:
@@ -58,8 +61,24 @@ def timed(folder: Path) -> Million:
         times.append(time.perf_counter())
         assert len(read_tasks(database)) > 0
         times.append(time.perf_counter())
-    most = peak_nbytes() / (1 << 20)
-    return Million(*(after - before for before, after in pairwise(times)), most)
+        most = peak_nbytes() / (1 << 20)
+        perfetto.write(database, folder / "many.pftrace")
+    took = time.perf_counter() - times[-1]
+    return Million(*(after - before for before, after in pairwise(times)), most, took)
+
+
+def report_seconds(folder: Path, n_launches: int) -> tuple[float, float]:
+    """Seconds to report a recording of many launches, and to report its database."""
+    recording, database = folder / "launches.gprec", folder / "launches.gpudb"
+    write_many_launches(recording, n_launches)
+    correlate(recording, database)
+    return report_of(recording), report_of(database)
+
+
+def report_of(path: Path) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "gpuprof", "report", str(path)], cwd=ROOT, check=True, capture_output=True)
+    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

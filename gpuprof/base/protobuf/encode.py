@@ -2,11 +2,13 @@
 
 import struct
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from gpuprof.base.protobuf.message import CODES, LENGTH, VARINT, Field, Message
 
 BITS = 64
+SHORT = tuple(bytes((value,)) for value in range(0x80))  # numbers of one byte
 
 
 def encode(message: Message, values: Mapping[str, Any]) -> bytes:
@@ -39,6 +41,7 @@ def content(field: Field, value: Any) -> bytes:
     return struct.pack(CODES[field.type], value)
 
 
+@cache
 def key(number: int, wire: int) -> bytes:
     return varint(number << 3 | wire)
 
@@ -49,6 +52,8 @@ def sized(data: bytes) -> bytes:
 
 def varint(value: int) -> bytes:
     """Seven bits a byte, the lowest first; the top bit says that another byte follows."""
+    if 0 <= value <= 0x7F:
+        return SHORT[value]
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)

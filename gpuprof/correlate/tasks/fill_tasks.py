@@ -41,6 +41,7 @@ from gpuprof.tables.tasks import (
 )
 
 AT_A_TIME = 1 << 14  # rows that are Python's at one time
+ROWS_OF_STATEMENT = 32  # a statement has 999 parameters at most, where SQLite is old
 
 
 def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
@@ -194,10 +195,22 @@ def insert_columns(
 ) -> None:
     """Rows of columns, in the order of the places in `order`. NOTHING of a column that may be NULL is NULL."""
     marks = ", ".join(f"NULLIF(?, {NOTHING})" if column.null else "?" for column in table.in_database)
-    statement = f"INSERT INTO {table.name} VALUES ({marks})"
     for at in range(0, len(columns[0]), AT_A_TIME):
         some = slice(at, at + AT_A_TIME) if order is None else order[at : at + AT_A_TIME]
-        database.executemany(statement, zip(*(column[some].tolist() for column in columns), strict=True))
+        insert_values(database, f"INSERT INTO {table.name} VALUES", f"({marks})", [column[some] for column in columns])
+
+
+def insert_values(database: sqlite3.Connection, insertion: str, marks: str, columns: Sequence[np.ndarray]) -> None:
+    """Several rows a statement: to begin a statement takes as long as to insert a row."""
+    width, n_rows = len(columns), len(columns[0])
+    values = [None] * (width * n_rows)
+    for number, column in enumerate(columns):
+        values[number::width] = column.tolist()
+    n_whole = n_rows // ROWS_OF_STATEMENT * ROWS_OF_STATEMENT
+    for rows, first, end in ((ROWS_OF_STATEMENT, 0, n_whole), (1, n_whole, n_rows)):
+        step = rows * width
+        each = (values[k : k + step] for k in range(first * width, end * width, step))
+        database.executemany(insertion + ", ".join([marks] * rows), each)
 
 
 def _spans(check: Checked, tasks: Tasks, stated: Relations, constraints: Constraints, operations: Operations) -> Spans:

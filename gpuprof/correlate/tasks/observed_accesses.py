@@ -9,6 +9,7 @@ import numpy as np
 from gpuprof.correlate.tasks.task_rows import Accesses, Tasks
 from gpuprof.relate import task_kinds
 from gpuprof.relate.data_flow import Flows, Inputs, Observed, Pairs, Rows
+from gpuprof.relate.flow_columns import Events, Ranges, cut, inputs_by_visit, observed
 from gpuprof.relate.waste import WORK
 
 AT_A_TIME = 1 << 14  # visits whose ranges are Python's at one time
@@ -28,6 +29,73 @@ class Visit(NamedTuple):
 
 def observe(tasks: Tasks, parameters: list[dict], accesses: Accesses) -> tuple[Observed, np.ndarray]:
     """Flows, and WORK (n,): the launches that wrote something, in the order of execution."""
+    return at_once(tasks, parameters, accesses) or one_by_one(tasks, parameters, accesses)
+
+
+def at_once(tasks: Tasks, parameters: list[dict], accesses: Accesses) -> tuple[Observed, np.ndarray] | None:
+    """The same from columns; None where a visit has a byte twice, or where ranges cut each other too often."""
+    ordered = _by_visit(accesses)
+    sizes = np.array([fields.get("nbytes", 0) for fields in parameters], np.int64)
+    ranges = _while_there(ordered, len(parameters))
+    if ranges.overlap():
+        return None
+    pieces = cut(ranges, sizes)
+    if pieces is None:
+        return None
+    events = Events(ranges, pieces)
+    work = tasks.work[tasks.places(ranges.task)]
+    works = _works(ranges, work, inputs_by_visit(ranges, pieces, events, work != 0))
+    return observed(events, tasks.task[tasks.kind == task_kinds.COPY_OUT]), works
+
+
+class _Ordered(NamedTuple):
+    """Accesses by visit, reads before writes, by their first bytes. is_new: the first of a visit."""
+
+    rows: Accesses
+    is_write: np.ndarray
+    is_new: np.ndarray
+
+
+def _by_visit(accesses: Accesses) -> _Ordered:
+    is_write = (accesses.flags & task_kinds.WRITES) != 0
+    turn = np.cumsum(np.diff(accesses.task, prepend=accesses.task[:1]) != 0)
+    order = np.lexsort((accesses.end, accesses.first, is_write, accesses.parameter, turn))
+    rows, turn = Accesses(*(column[order] for column in accesses)), turn[order]
+    is_new = np.ones(len(turn), bool)
+    is_new[1:] = (turn[1:] != turn[:-1]) | (rows.parameter[1:] != rows.parameter[:-1])
+    return _Ordered(rows, is_write[order], is_new)
+
+
+def _while_there(ordered: _Ordered, n_buffers: int) -> Ranges:
+    """The accesses of tasks to buffers that are not freed yet."""
+    rows, is_write, is_new = ordered
+    visit = np.cumsum(is_new) - 1
+    freed = np.full(n_buffers, len(visit))  # by buffer, the visit that frees it
+    frees = (rows.flags & task_kinds.FREES) != 0
+    np.minimum.at(freed, rows.parameter[frees], visit[frees])
+    is_same = is_write & ((rows.flags & task_kinds.UNCHANGED) != 0)
+    ranges = Ranges(visit, rows.task, rows.parameter, is_write, is_same, rows.first, rows.end)
+    is_there = visit < freed[rows.parameter]
+    return Ranges(*(column[is_there] for column in ranges))
+
+
+def _works(ranges: Ranges, work: np.ndarray, inputs: dict[int, Inputs]) -> np.ndarray:
+    """work: that of the task of each range."""
+    is_first = np.ones(len(work), bool)
+    is_first[1:] = ranges.visit[1:] != ranges.visit[:-1]
+    starts = np.flatnonzero(is_first)
+    nbytes = np.where(ranges.is_write, ranges.end - ranges.first, 0)
+    written = np.add.reduceat(nbytes, starts) if len(starts) else nbytes
+    columns = (ranges.visit[starts], ranges.task[starts], work[starts], written)
+    of_launch = work[starts] != 0
+    works = Works()
+    for visit, *what, n in zip(*(column[of_launch].tolist() for column in columns), strict=True):
+        works.add(*what, n, inputs.get(visit, []))
+    return works.all()
+
+
+def one_by_one(tasks: Tasks, parameters: list[dict], accesses: Accesses) -> tuple[Observed, np.ndarray]:
+    """Access after access."""
     flows = Flows(set(tasks.task[tasks.kind == task_kinds.COPY_OUT].tolist()))
     works = Works()
     closed: set[int] = set()
@@ -42,20 +110,15 @@ def observe(tasks: Tasks, parameters: list[dict], accesses: Accesses) -> tuple[O
             closed.add(buffer)
             continue
         if visit.work:
-            works.add(visit, flows.inputs(buffer, visit.reads))
+            nbytes = sum(end - first for first, end in visit.writes)
+            works.add(visit.task, visit.work, nbytes, flows.inputs(buffer, visit.reads))
         flows.access(visit.task, buffer, visit.reads, visit.writes, visit.unchanged)
     return flows.finish(), works.all()
 
 
 def visits(tasks: Tasks, accesses: Accesses) -> Iterator[Visit]:
     """In the order of execution."""
-    writes = (accesses.flags & task_kinds.WRITES) != 0
-    turn = np.cumsum(np.diff(accesses.task, prepend=accesses.task[:1]) != 0)
-    order = np.lexsort((accesses.end, accesses.first, writes, accesses.parameter, turn))
-    task, buffer, flags, first, end = (column[order] for column in accesses)
-    writes, turn = writes[order], turn[order]
-    is_new = np.ones(len(task), bool)
-    is_new[1:] = (turn[1:] != turn[:-1]) | (buffer[1:] != buffer[:-1])
+    (task, buffer, flags, first, end), writes, is_new = _by_visit(accesses)
     starts = np.flatnonzero(is_new)
     if not len(starts):
         return
@@ -89,15 +152,15 @@ def visits(tasks: Tasks, accesses: Accesses) -> Iterator[Visit]:
 
 def apart(ranges: Pairs) -> list[tuple[int, int]]:
     """The same bytes as ranges that are ascending and apart. ranges: by their first bytes."""
-    ranges: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for first, end in ranges:
         if first == end:
             continue
-        if ranges and first <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            ranges.append((first, end))
-    return ranges
+            joined.append((first, end))
+    return joined
 
 
 class Works:
@@ -108,12 +171,13 @@ class Works:
         self._task, self._work, self._nbytes = -1, 0, 0
         self._inputs: Inputs = []
 
-    def add(self, visit: Visit, inputs: Inputs) -> None:
-        if visit.task != self._task:
+    def add(self, task: int, work: int, nbytes: int, inputs: Inputs) -> None:
+        """The next visit of a launch: the bytes that it wrote, and what it read."""
+        if task != self._task:
             self._close()
-            self._task, self._work = visit.task, visit.work
+            self._task, self._work = task, work
         self._inputs += inputs
-        self._nbytes += sum(end - first for first, end in visit.writes)
+        self._nbytes += nbytes
 
     def all(self) -> np.ndarray:
         self._close()

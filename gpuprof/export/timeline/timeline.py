@@ -1,7 +1,6 @@
 """A timeline as plain values: tracks with slices or counters on them, and flows from slice to slice."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from typing import NamedTuple
 
 
@@ -102,5 +101,7 @@ def lanes(spans: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def picoseconds(cycle: int, clock_mhz: float) -> int:
-    """Since power-on; exact, then rounded."""
-    return round(Fraction(cycle) * 1_000_000 / Fraction(clock_mhz))
+    """Since power-on; exact, then rounded, to even where two are as near."""
+    numerator, denominator = clock_mhz.as_integer_ratio()
+    whole, rest = divmod(cycle * 1_000_000 * denominator, numerator)
+    return whole + (2 * rest + whole % 2 > numerator)
