@@ -96,12 +96,11 @@ class FewWaves:
         """Notes how far the work is; called while it runs."""
         record = state.core.grid[0]
         record["total_blocks"] = record["released"] = self.timed * self.batch
-        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"])))
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots_so_far(state)))
 
     def end(self, state: State) -> Extrapolation:
         """The extrapolation, once all blocks that are timed have ended."""
-        record = state.core.grid[0]
-        end, slots = int(record["end_cycle"]), int(record["issue_slots"])
+        end, slots = int(state.core.grid[0]["end_cycle"]), slots_so_far(state)
         cycles, off = wave_cycles(np.array([*self.marks, (end, slots)]), self.timed)
         left = self.n_blocks / self.batch - self.timed
         # Blocks that end together leave the last wave partly empty, and it may take as long as a full one; those that
@@ -155,7 +154,7 @@ class Settling:
         if not self.is_full and lines >= FULL * len(tags):
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
-        slots = int(state.core.presence["issue_slots"][0].sum())
+        slots = slots_so_far(state)
         self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, lines))
         rate = settled(np.array([mark[:2] for mark in self.marks]))
         if rate is None:
@@ -197,6 +196,11 @@ class Settling:
             WORTH * self.batch < blocks < left - AFTER * self.batch
             and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
         )
+
+
+def slots_so_far(state: State) -> int:
+    """The issue slots of the batch's first grid, on all SMs."""
+    return int(state.core.presence["issue_slots"][0].sum())
 
 
 def issue_slots(module: "LoadedModule", chip: Chip, counters: LaunchCounters) -> int:
