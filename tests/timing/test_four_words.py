@@ -5,8 +5,9 @@ import pytest
 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR
-from gpuprof.timing.state.four_words import LANES, find_least, find_word, least_word_after, words_until
+from gpuprof.timing.state.four_words import LANES, find_least, find_word
 from gpuprof.timing.state.layout import NEVER
+from gpuprof.timing.state.table_rows import least_word_after, words_until
 
 
 @cached_njit(**OPTIONS, **SCALAR)
