@@ -47,7 +47,7 @@ class Assembled(NamedTuple):
     leaves: bool  # it calls something
     callees: tuple[str, ...]
     indirect_calls: bool
-    # What calls of each callee were taken to overwrite; "" stands for calls of an address.
+    # The registers that calls of each callee were assumed to overwrite; "": of calls of an address.
     counted_on: dict[str, Clobbers]
 
     @property

@@ -6,9 +6,8 @@ all of it, and emits its machine code. A function ten calls deep is optimised te
 thrown away. A `part` stays LLVM's unoptimised text instead, which is linked into the one library that Python calls.
 What Python calls becomes an object file for a processor, with an entry of ours (`object_files`). `is_scalar` is an
 option of a function whose loops are short and full of branches: LLVM's vectoriser makes the timing model a third
-slower, and unrolling takes a third of LLVM's time for nothing. Numba's own
-time, the greater half, goes into finding out thousands of times what the same few operators and accessors make of the
-same few types: parts find it out once.
+slower, and unrolling takes a third of LLVM's time for nothing. Numba's own time, the greater half, goes into finding
+out thousands of times what the same few operators and accessors make of the same few types: parts find it out once.
 """
 
 import functools
@@ -131,10 +130,10 @@ class _Whole(JITCodeLibrary):
             self._final_module = whole
 
     def _check_globals(self):
-        """Raises NotImplementedError for code that has addresses of this process in it."""
+        """Raises TypeError for code that has addresses of this process in it."""
         self._finalize_dynamic_globals()
         if self._dynamic_globals:
-            raise NotImplementedError(f"{self.entry.name} cannot be stored: {self._dynamic_globals}")
+            raise TypeError(f"{self.entry.name} cannot be stored: {self._dynamic_globals}")
 
     def _optimize_scalar(self):
         """Loops stay as they are. There are no references to count, so Numba's passes before the last are left out."""
@@ -164,13 +163,13 @@ def _rename(module, entry: str) -> None:
 
 
 def _names_outside(module) -> list[str]:
-    """Names that a module uses and does not define, without those that LLVM knows itself. Raises NotImplementedError
+    """Names that a module uses and does not define, without those that LLVM knows itself. Raises TypeError
     for those of Numba's library.
     """
     values = [*module.functions, *module.global_variables]
     names = sorted(value.name for value in values if value.is_declaration and not value.name.startswith("llvm."))
     if of_numba := [name for name in names if name.startswith(("NRT_", "numba_"))]:
-        raise NotImplementedError(f"compiled code needs {', '.join(of_numba)} of Numba's library")
+        raise TypeError(f"compiled code needs {', '.join(of_numba)} of Numba's library")
     return names
 
 

@@ -138,7 +138,7 @@ class _Objects:
             wide = value if value.type == DOUBLE else builder.fpext(value, DOUBLE)
             return self.call("PyFloat_FromDouble", POINTER, wide)
         if not isinstance(numba_type, types.BaseTuple):
-            raise NotImplementedError(f"compiled code cannot give {numba_type} to Python")
+            raise TypeError(f"compiled code cannot give {numba_type} to Python")
         result = self.call("PyTuple_New", POINTER, INT64(len(numba_type)))
         for k, item_type in enumerate(numba_type):
             item = self.boxed(item_type, builder.extract_value(value, k))

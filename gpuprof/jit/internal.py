@@ -40,6 +40,18 @@ class Deferred:
         return self.made(*args)
 
 
+def deferred_names(load: Callable) -> Callable[[str], Deferred]:
+    """The `__getattr__` of a module whose names are those of another, which `load` imports when something is compiled."""
+
+    @functools.cache
+    def named(name: str) -> Deferred:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Deferred(lambda: getattr(load(), name))
+
+    return named
+
+
 def internal_njit(function=None, **options):
     """Decorates a function, with options of numba.njit or without."""
     if function is None:

@@ -133,7 +133,7 @@ def taken_apart(data: bytes) -> Found:
 
 
 def _is_trusted(status: os.stat_result) -> bool:
-    """True for a file or folder of this user's, of the system's, or of whom gpuprof itself belongs to, that not
+    """True for a file or folder of this user's, of the system's, or of the owner of gpuprof itself, that not
     everybody can write to.
     """
     if os.name != "posix":
@@ -181,11 +181,11 @@ def _place_of(file: Path) -> str:
 
 def is_in_own_folder(file: Path) -> bool:
     """True when code of the functions of a source goes to the folder of this user's."""
-    return not os.environ.get("NUMBA_CACHE_DIR") and not _beside(file)
+    return not os.environ.get("NUMBA_CACHE_DIR") and not _next_to(file)
 
 
 @functools.cache
-def _beside(file: Path) -> Path | None:
+def _next_to(file: Path) -> Path | None:
     folder = file.parent / "__pycache__"
     with suppress(OSError):
         folder.mkdir(exist_ok=True)
@@ -194,8 +194,8 @@ def _beside(file: Path) -> Path | None:
 
 def folder_for(file: Path) -> Path | None:
     """The folder for code of the functions of a source, made if it can be; None where there is none."""
-    if beside := None if os.environ.get("NUMBA_CACHE_DIR") else _beside(file):
-        return beside
+    if local := None if os.environ.get("NUMBA_CACHE_DIR") else _next_to(file):
+        return local
     own = own_folder() if not (named := os.environ.get("NUMBA_CACHE_DIR")) else None
     if isinstance(own, str):
         return None

@@ -122,9 +122,9 @@ def wave_cycles(marks: np.ndarray, n_waves: int) -> tuple[float, float]:
     begin = marks[np.searchsorted(marks[:, 1], 1) - 1, 0]  # the last mark without work
     margin = max(WAVE_MARGIN, 1 / (2 * n_waves) if n_waves > 1 else 0)
     low, high = np.interp([margin * slots, (1 - margin) * slots], marks[:, 1], marks[:, 0])
-    midst, alone = (high - low) / (1 - 2 * margin) / n_waves, (end - begin) / n_waves
-    cycles = np.sqrt(midst * alone)
-    return cycles, max(alone, midst) / cycles - 1 + UNSEEN_WAVES + COLD_CYCLES / cycles
+    midst, whole = (high - low) / (1 - 2 * margin) / n_waves, (end - begin) / n_waves
+    cycles = np.sqrt(midst * whole)
+    return cycles, max(whole, midst) / cycles - 1 + UNSEEN_WAVES + COLD_CYCLES / cycles
 
 
 class Settling:

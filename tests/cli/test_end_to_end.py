@@ -21,7 +21,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from gpuprof.isa.stalls import COLUMNS, NAMES
-from tests.paths import ROOT
+from tests.paths import ROOT, SAMPLES
 from tests.support.command import PROGRAM, gpuprof, masked, process, write_files
 from tests.support.matrices import long_from
 
@@ -432,3 +432,14 @@ def test_imports_stay_light(statement, heavy):
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
     assert set(done.stdout.split()) <= set(heavy)
+
+
+def test_a_run_whose_code_is_compiled_imports_no_numba(tmp_path):
+    """The first command may compile; the second finds all machine code that it needs."""
+    command = ["-m", "gpuprof", "collect", SAMPLES / "saxpy.cu", "-o", "saxpy.gprec", "--force"]
+    for options in ([], ["-X", "importtime"]):
+        done = subprocess.run([sys.executable, *options, *command], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "gpuprof.timing.simulate" in imported
+    assert sorted(name for name in imported if name.partition(".")[0] == "numba") == []

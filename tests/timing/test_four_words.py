@@ -5,8 +5,8 @@ import pytest
 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR
-from gpuprof.timing.state.four_words import LANES, find_least, find_word
-from gpuprof.timing.state.layout import NEVER
+from gpuprof.timing.state.four_words import find_least, find_word
+from gpuprof.timing.state.layout import NEVER, VECTOR_WORDS
 from gpuprof.timing.state.table_rows import least_word_after, words_until
 
 
@@ -21,7 +21,7 @@ def searches(address, first, count, number):
 
 
 def expected(words, first, count, number):
-    run, four = words[first : first + count].tolist(), words[first : first + LANES].tolist()
+    run, four = words[first : first + count].tolist(), words[first : first + VECTOR_WORDS].tolist()
     return (
         first + run.index(number) if number in run else -1,
         first + run.index(min(run)),

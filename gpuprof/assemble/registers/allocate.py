@@ -204,12 +204,12 @@ def _place(
             if below is not None and words >= below:
                 return None
         places.append(base)
-    behind = align_up(words, 2)
-    if files["U"].top and behind + files["U"].top > LIMITS["R"]:
+    first_uniform = align_up(words, 2)
+    if files["U"].top and first_uniform + files["U"].top > LIMITS["R"]:
         raise OutOfRegisters("U")
     for unit, base in zip(order, places, strict=True):
         if unit.file == "U":
-            base += behind
+            base += first_uniform
         for register in unit.members:
             file = body.files[register]
             place = base + units.lane[register] >> (file == "D")
@@ -417,7 +417,7 @@ class _File:
         if len(unit.lanes) == 1 and len(unit.bits[0]) == 1:
             return self._find_word(unit)
         width = len(unit.lanes)
-        lowest = beside = None
+        lowest = adjacent = None
         for base in range(0, self.limit - width + 1, unit.align):
             # From the top on all places are free and equal.
             if lowest is not None and base >= self.top:
@@ -434,16 +434,16 @@ class _File:
                     far = base & ~3 | ~base & 2
                     if not self.free(far, unit.first_bits) or not self.free(far + 1, unit.first_bits):
                         return base
-                    beside = base if beside is None else beside
+                    adjacent = base if adjacent is None else adjacent
                 lowest = base if lowest is None else lowest
-        return lowest if beside is None else beside
+        return lowest if adjacent is None else adjacent
 
     def _find_word(self, unit: Unit) -> int | None:
         """`find` for the usual unit: one word, all of it in one piece."""
         ((piece, bits),) = unit.bits[0]
         ((_, first_bits),) = unit.first_bits
         taken, top, has_pairs = self.taken[piece], self.top, unit.file != "P"
-        lowest = beside = None
+        lowest = adjacent = None
         for base in range(0, self.limit, unit.align):
             if taken[base] & bits:
                 continue
@@ -457,9 +457,9 @@ class _File:
                 far = base & ~3 | ~base & 2
                 if (taken[far] | taken[far + 1]) & first_bits:
                     return base
-                beside = base if beside is None else beside
+                adjacent = base if adjacent is None else adjacent
             lowest = base if lowest is None else lowest
-        return lowest if beside is None else beside
+        return lowest if adjacent is None else adjacent
 
     def fits(self, unit: Unit, base: int) -> bool:
         taken = self.taken

@@ -59,14 +59,14 @@ def _instructions_to_makers(graph: Dependences) -> _Distance:
     are made. So of several sums that share operands, as those of a convolution do, all reach a shared operand before
     one continues.
     """
-    behind = [0] * len(graph.region)  # bit sets: an instruction, and all that must come after it
-    for index in range(len(behind) - 1, -1, -1):
+    from_there = [0] * len(graph.region)  # bit sets: an instruction, and all that must come after it
+    for index in range(len(from_there) - 1, -1, -1):
         bits = 1 << index
         for successor, _ in graph.successors[index]:
-            bits |= behind[successor]
-        behind[index] = bits
-    behind_maker = {value: behind[index] for index, made in enumerate(graph.makes) for value in made}
-    sources = [[(v, behind_maker[v]) for v in reads if v in behind_maker] for reads in graph.reads]
+            bits |= from_there[successor]
+        from_there[index] = bits
+    after_maker = {value: from_there[index] for index, made in enumerate(graph.makes) for value in made}
+    sources = [[(v, after_maker[v]) for v in reads if v in after_maker] for reads in graph.reads]
 
     def distance(index: int, left: int, alive: list[bool]) -> int:
         longest = 0

@@ -2,18 +2,13 @@
 Numba with it, when something is compiled.
 """
 
-import functools
-
-from gpuprof.jit.internal import Deferred
+from gpuprof.jit.internal import deferred_names
 
 
-@functools.cache
-def __getattr__(name: str) -> Deferred:
-    def made():
-        from gpuprof.emulate.matrices import vectors_code
+def _code():
+    from gpuprof.emulate.matrices import vectors_code
 
-        return getattr(vectors_code, name)
+    return vectors_code
 
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return Deferred(made)
+
+__getattr__ = deferred_names(_code)

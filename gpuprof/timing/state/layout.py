@@ -16,6 +16,7 @@ from gpuprof.tables.blocks import BLOCK_COUNTERS
 from gpuprof.tables.table import SUM
 
 HOST_LINE_NBYTES = 64  # of a cache line of the machine that this runs on
+VECTOR_WORDS = 4  # int64 that short searches look at together (four_words)
 QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS

@@ -16,12 +16,19 @@ from numba.extending import intrinsic, lower_getattr_generic, lower_setattr_gene
 
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.jit.internal import llvm_function
-from gpuprof.timing.state.layout import BATCH_NUMBERS, CHIP_NUMBERS, CONSTANTS, DERIVED_NUMBERS, NEVER, PIECE
+from gpuprof.timing.state.layout import (
+    BATCH_NUMBERS,
+    CHIP_NUMBERS,
+    CONSTANTS,
+    DERIVED_NUMBERS,
+    NEVER,
+    PIECE,
+    VECTOR_WORDS,
+)
 from gpuprof.timing.state.machine_tables import MACHINE, TABLES
 
 INT64 = ir.IntType(64)
-LANES = 4
-VECTOR = ir.VectorType(INT64, LANES)
+VECTOR = ir.VectorType(INT64, VECTOR_WORDS)
 
 
 class Row(types.Record):
@@ -52,7 +59,7 @@ def _describe_access(builder, access, row: Row, field: str) -> None:
     root = module.add_metadata(["rows of the machine's tables"])
     node = module.add_metadata([f"{row.digest}.{field}", root, INT64(0)])
     access.set_metadata("tbaa", module.add_metadata([node, node, INT64(0)]))
-    if row.size == MACHINE.itemsize and field in FIXED:
+    if row.digest == MACHINE_ROW.digest and field in FIXED:
         access.set_metadata("invariant.load", module.add_metadata([]))
 
 
@@ -257,39 +264,36 @@ def _load_four(builder, address, index):
 
 def _spread(builder, number):
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.IntType(32)(0))
-    none = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    none = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR_WORDS), [0] * VECTOR_WORDS)
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), none)
 
 
 def _bits(builder, truths):
-    return builder.zext(builder.bitcast(truths, ir.IntType(LANES)), INT64)
+    return builder.zext(builder.bitcast(truths, ir.IntType(VECTOR_WORDS)), INT64)
 
 
 def _least(builder, vector):
     kind = ir.FunctionType(INT64, [VECTOR])
-    return builder.call(llvm_function(builder, kind, "llvm.vector.reduce.smin.v4i64"), [vector])
+    return builder.call(llvm_function(builder, kind, f"llvm.vector.reduce.smin.v{VECTOR_WORDS}i64"), [vector])
 
 
-@intrinsic
-def equal_words(typing_context, address, index, number):
-    """A bit for each of the four words from place `index` of the table at `address` on that is `number`."""
+def _four_compared(relation: str):
+    """An accessor that compares the four words from place `index` of the table at `address` on with a number: a bit
+    for each for which that holds.
+    """
 
-    def code(context, builder, signature, args):
-        words = _load_four(builder, args[0], args[1])
-        return _bits(builder, builder.icmp_signed("==", words, _spread(builder, args[2])))
+    @intrinsic
+    def compared(typing_context, address, index, number):
+        def code(context, builder, signature, args):
+            words = _load_four(builder, args[0], args[1])
+            return _bits(builder, builder.icmp_signed(relation, words, _spread(builder, args[2])))
 
-    return types.int64(types.int64, types.int64, types.int64), code
+        return types.int64(types.int64, types.int64, types.int64), code
+
+    return compared
 
 
-@intrinsic
-def words_until(typing_context, address, index, bound):
-    """A bit for each of the four words that is at most `bound`."""
-
-    def code(context, builder, signature, args):
-        words = _load_four(builder, args[0], args[1])
-        return _bits(builder, builder.icmp_signed("<=", words, _spread(builder, args[2])))
-
-    return types.int64(types.int64, types.int64, types.int64), code
+equal_words, words_until = _four_compared("=="), _four_compared("<=")
 
 
 @intrinsic
@@ -299,7 +303,7 @@ def least_word_after(typing_context, address, index, bound):
     def code(context, builder, signature, args):
         words = _load_four(builder, args[0], args[1])
         is_after = builder.icmp_signed(">", words, _spread(builder, args[2]))
-        return _least(builder, builder.select(is_after, words, ir.Constant(VECTOR, [INT64(NEVER)] * LANES)))
+        return _least(builder, builder.select(is_after, words, ir.Constant(VECTOR, [INT64(NEVER)] * VECTOR_WORDS)))
 
     return types.int64(types.int64, types.int64, types.int64), code
 

@@ -2,18 +2,13 @@
 something is compiled.
 """
 
-import functools
-
-from gpuprof.jit.internal import Deferred
+from gpuprof.jit.internal import deferred_names
 
 
-@functools.cache
-def __getattr__(name: str) -> Deferred:
-    def made():
-        from gpuprof.timing.state import table_code
+def _code():
+    from gpuprof.timing.state import table_code
 
-        return getattr(table_code, name)
+    return table_code
 
-    if name.startswith("__"):
-        raise AttributeError(name)
-    return Deferred(made)
+
+__getattr__ = deferred_names(_code)

@@ -6,8 +6,7 @@ three stages before: its own rows, then those of the warps that will issue, then
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.four_words import LANES
-from gpuprof.timing.state.layout import HOST_LINE_NBYTES, LANE, PARTITION, SM, WARP
+from gpuprof.timing.state.layout import HOST_LINE_NBYTES, LANE, PARTITION, SM, VECTOR_WORDS, WARP
 from gpuprof.timing.state.table_rows import (
     board_place,
     dep_at,
@@ -51,7 +50,7 @@ def expect_warps(machine, sm, end):
             continue
         lanes = part.ready_lanes
         times = wake_place(machine, partition, 0)
-        for lane in range(0, machine.warps_per_partition // LANES * LANES, LANES):
+        for lane in range(0, machine.warps_per_partition // VECTOR_WORDS * VECTOR_WORDS, VECTOR_WORDS):
             lanes |= words_until(times, lane, end - 1) << lane
         part.expected = lanes
         expect_rows(machine.lane_table, LANE_NBYTES * machine.warps_per_partition, partition, 1)

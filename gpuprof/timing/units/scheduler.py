@@ -8,7 +8,6 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.four_words import LANES
 from gpuprof.timing.state.layout import (
     CLASS_WAIT,
     HOLDING,
@@ -18,6 +17,7 @@ from gpuprof.timing.state.layout import (
     PORT_NONE,
     STARTING,
     TICK_BITS,
+    VECTOR_WORDS,
 )
 from gpuprof.timing.state.static_program import (
     ARRIVE,
@@ -107,10 +107,10 @@ def due_lanes(machine, partition, cycle):
     due = 0
     soonest = NEVER
     lane = 0
-    while lane + LANES <= machine.warps_per_partition:
+    while lane + VECTOR_WORDS <= machine.warps_per_partition:
         due |= words_until(times, lane, cycle) << lane
         soonest = min(soonest, least_word_after(times, lane, cycle))
-        lane += LANES
+        lane += VECTOR_WORDS
     while lane < machine.warps_per_partition:
         time = word_at(times, lane).value
         if time <= cycle:
