@@ -41,7 +41,7 @@ class Deferred:
 
 
 def deferred_names(load: Callable) -> Callable[[str], Deferred]:
-    """The `__getattr__` of a module whose names are those of another, which `load` imports when something is compiled."""
+    """The `__getattr__` of a module whose names are another's, which `load` imports when something is compiled."""
 
     @functools.cache
     def named(name: str) -> Deferred:
