@@ -4,11 +4,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, access_word
+from gpuprof.emulate.trace_log.moved_accesses import (
+    BITS,
+    CONFLICTS,
+    COUNT,
+    FIRST,
+    FULL,
+    IDEAL,
+    LANES,
+    LAST,
+    LINE_NBYTES,
+    LOOKUPS,
+    N_FIELDS,
+    PASSES,
+    PLACES,
+    STAYS,
+    first_lane,
+    forget_all,
+    is_moved,
+    place_of,
+    remember,
+)
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, SECTOR_MASK, access_word
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
-FULL = np.uint32(0xFFFFFFFF)
 # No document has the L1's tag rules. They were found in gpu-benches' table of tag wavefronts
 # (docs/model/memory.md, Memory instructions; tests/timing/test_l1_tags.py).
 TAG_BANKS = 4  # of the L1
@@ -16,7 +36,8 @@ GROUP = 8  # lanes whose addresses the L1 looks up together
 
 
 class Totals(NamedTuple):
-    """The result of `inspect`. `lo` and `hi`: lowest address and highest plus one; `low_bits`: the addresses, or'ed."""
+    """The result of `inspect`. `lo` and `hi`: lowest address and highest plus one; `low_bits`: the lowest
+    seven bits of the addresses, or'ed."""
 
     n_accesses: int
     n_sectors: int
@@ -177,11 +198,14 @@ def _lookups(address, mask, offset):
 
 @internal_njit
 def _lines(sectors, count, lines):
-    """Puts the distinct lines of the ascending sectors found[:count] into `lines`; gives how many they are."""
+    """Puts the distinct lines of the ascending sectors[:count] into `lines`; gives how many they are. Sectors may have
+    marks of missing words.
+    """
     n = 0
     for s in range(count):
-        if s == 0 or sectors[s] >> 2 != sectors[s - 1] >> 2:
-            lines[n] = sectors[s] >> 2
+        line = (sectors[s] & SECTOR_MASK) >> 2
+        if n == 0 or line != lines[n - 1]:
+            lines[n] = line
             n += 1
     return n
 
@@ -298,6 +322,51 @@ def _is_inside(low, high, ranges):
     return inside
 
 
+@internal_njit
+def _affine(first, nbytes, has_sectors, store, facts, sectors):
+    """What is found of a full warp with consecutive addresses: all follows from the first one."""
+    end = first + 32 * nbytes
+    count, lookups = np.int64(0), np.int64(0)
+    if has_sectors:
+        count = ((end - 1) >> 5) - (first >> 5) + 1
+        for group in range(first, end, GROUP * nbytes):
+            lookups += ((group + GROUP * nbytes - 1) >> 7) - (group >> 7) + 1
+        for s in range(count):
+            sectors[s] = (first >> 5) + s
+        if store:
+            _mark_ends(first, end, sectors, count)
+    facts[COUNT], facts[LOOKUPS], facts[LANES], facts[CONFLICTS] = count, lookups, 32, 1
+    facts[PASSES] = facts[IDEAL] = max(1, nbytes >> 2)
+
+
+@internal_njit
+def _was_found(address, mask, nbytes, on_chip, facts, by):
+    """True when `facts` are also those of a warp whose first lane is `by` bytes above theirs."""
+    if not is_moved(address, mask, facts, by):
+        return False
+    return _is_inside(facts[FIRST] + by, facts[LAST] + by + nbytes, on_chip) == (facts[STAYS] != 0)
+
+
+@internal_njit
+def _scattered(  # noqa: PLR0913  # compiled
+    address, mask, nbytes, pieces, piece_stride, has_sectors, atomic, store, facts, sectors, banks, words
+):
+    """What is found of a warp with any addresses."""
+    piece_nbytes = nbytes if pieces == 1 else 4
+    count, lookups = np.int64(0), np.int64(0)
+    if has_sectors:
+        count = _distinct_sectors(address, mask, pieces, piece_stride, sectors)
+        for piece in range(pieces):
+            lookups += _lookups(address, mask, piece * piece_stride)
+        if store:
+            _mark_missing(address, mask, piece_nbytes, pieces, piece_stride, sectors, count)
+    by_pairs = not (has_sectors or atomic or store)
+    passes, ideal = _wavefronts(address, mask, piece_nbytes, pieces, piece_stride, by_pairs, banks, words)
+    facts[COUNT], facts[LOOKUPS], facts[PASSES], facts[IDEAL] = count, lookups, passes, ideal
+    facts[LANES], facts[FIRST], facts[LAST], facts[BITS] = _range(address, mask)
+    facts[CONFLICTS] = _most_on_one(address, mask) if atomic else 0
+
+
 @cached_njit
 def inspect(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, on_chip, records, sectors
@@ -313,70 +382,77 @@ def inspect(  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
-    sorted_sectors = np.empty(32 * pieces + 1, np.int64)
     line = np.empty(32 * pieces + 1, np.int64)
-    piece_nbytes = nbytes if pieces == 1 else 4
-    affine_wavefronts = max(1, nbytes >> 2)
+    known = np.empty((PLACES, N_FIELDS), np.int64)
+    known_sectors = np.empty((PLACES, 32 * pieces), np.int64)
+    affine = np.empty(N_FIELDS, np.int64)
+    forget_all(known)
     row, n_sectors = 0, 0
     lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
     contiguous = True
     lines, wavefronts, ideal_wavefronts, ideal_sectors = 0, 0, 0, 0
     for w in range(len(masks)):
-        if present[w] == 0:
-            contiguous = False
-            continue
         mask = masks[w]
-        here = address[32 * w : 32 * w + 32]
-        # A full warp with consecutive addresses is the common case. All its numbers follow from the first address.
-        affine = mask == FULL and pieces == 1 and _is_affine(here, nbytes)
-        if affine:
-            first, end = here[0], here[0] + 32 * nbytes
-            count = ((end - 1) >> 5) - (first >> 5) + 1
-            lookups = 0
-            for group in range(first, end, GROUP * nbytes):
-                lookups += ((group + GROUP * nbytes - 1) >> 7) - (group >> 7) + 1
-            for s in range(count):
-                sorted_sectors[s] = (first >> 5) + s
-            lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
-            contiguous &= hi < 0 or first == hi
-            lo, hi, low_bits = min(lo, first), max(hi, end, first), low_bits | first
-            stays = _is_inside(first, end, on_chip)
-        elif mask != 0:
+        if mask == 0:
             contiguous = False
-            lanes, first, last, bits = _range(here, mask)
-            count, lookups = 0, 0
+            if present[w]:
+                records[row] = _record(0, 0, 0, 0, 0, 0, 0)
+                row += 1
+            continue
+        here, found = address[32 * w : 32 * w + 32], sectors[n_sectors:]
+        # A full warp with consecutive addresses is the common case.
+        is_affine = mask == FULL and pieces == 1 and _is_affine(here, nbytes)
+        if is_affine:
+            first, last, bits, facts = here[0], here[0] + 31 * nbytes, here[0], affine
             stays = _is_inside(first, last + nbytes, on_chip)
-            if has_sectors and not stays:
-                count = _distinct_sectors(here, mask, pieces, piece_stride, sorted_sectors)
-                for piece in range(pieces):
-                    lookups += _lookups(here, mask, piece * piece_stride)
-            by_pairs = not ((has_sectors and not stays) or atomic or store)
-            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, by_pairs, banks, words)
-            uniform = 1 if first == last else 0
-            lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
+            _affine(first, nbytes, has_sectors and not stays, store, facts, found)
         else:
-            contiguous, stays = False, False
-            count, lookups, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
+            lane = first_lane(mask)
+            place = place_of(here[lane])
+            facts = known[place]
+            by = here[lane] - facts[lane]
+            if not _was_found(here, mask, nbytes, on_chip, facts, by):
+                by = np.int64(0)
+                _, first, last, _ = _range(here, mask)
+                stays = _is_inside(first, last + nbytes, on_chip)
+                has = has_sectors and not stays
+                _scattered(
+                    here,
+                    mask,
+                    nbytes,
+                    pieces,
+                    piece_stride,
+                    has,
+                    atomic,
+                    store,
+                    facts,
+                    known_sectors[place],
+                    banks,
+                    words,
+                )
+                remember(here, mask, stays, facts)
+            first, last, bits, stays = facts[FIRST] + by, facts[LAST] + by, facts[BITS], facts[STAYS] != 0
+            for s in range(facts[COUNT]):
+                found[s] = known_sectors[place, s] + (by >> 5)
+        contiguous &= is_affine and (hi < 0 or first == hi)
+        lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
+        count, passes, lanes, uniform = facts[COUNT], facts[PASSES], facts[LANES], np.int64(first == last)
         line_count, tags = 0, 0
         if has_sectors and not stays:
-            line_count = _lines(sorted_sectors, count, line)
+            line_count = _lines(found, count, line)
             tags = tag_passes(line, line_count) if line_count > 1 else line_count
-            if store and affine:
-                _mark_ends(here[0], here[0] + 32 * nbytes, sorted_sectors, count)
-            elif store and count:
-                _mark_missing(here, mask, piece_nbytes, pieces, piece_stride, sorted_sectors, count)
-            for s in range(count):
-                sectors[n_sectors + s] = sorted_sectors[s]
             n_sectors += count
             ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
-        conflicts = _most_on_one(here, mask) if atomic else 0
-        if not has_sectors or stays:
-            count, lookups = 0, 0
+        else:
             uniform |= ON_CHIP if stays else 0
             wavefronts += passes
-            ideal_wavefronts += ideal
+            ideal_wavefronts += facts[IDEAL]
+        conflicts = facts[CONFLICTS] if atomic else 0
         # The fields of a record have 8 bits (formats.ACCESS_DTYPE).
-        records[row] = _record(count, min(lookups, 255), min(passes, 255), min(tags, 255), lanes, conflicts, uniform)
+        records[row] = _record(
+            count, min(facts[LOOKUPS], 255), min(passes, 255), min(tags, 255), lanes, conflicts, uniform
+        )
         row += 1
         lines += line_count
+    low_bits &= LINE_NBYTES - 1
     return row, n_sectors, lo, hi, low_bits, contiguous, lines, wavefronts, ideal_wavefronts, ideal_sectors
