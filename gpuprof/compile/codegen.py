@@ -30,6 +30,7 @@ from gpuprof.compile.passes.float_conversions import convert_by_instructions, sa
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
+from gpuprof.compile.passes.struct_copies import align_copies, without_types
 from gpuprof.compile.passes.together import print_together
 from gpuprof.compile.passes.unroll_once import unroll_once
 from gpuprof.compile.passes.wide_conversions import lower_wide_conversions
@@ -189,6 +190,7 @@ def generate(
     ir, cluster_dims = take_cluster_dims(drop_host_tables(ir, metadata))
     layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
     facts = Facts(tuple(padded_copies_of(ir, metadata, layout_of)), tuple(member_stores_of(ir, metadata, layout_of)))
+    ir = without_types(align_copies(ir, metadata))
     is_plain, numbered = for_debugger and level == 0, None
     if is_plain:
         arranged = _arranged_for_debugger(internalize(ir), target, arch)

@@ -79,6 +79,39 @@ def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], An
     return layout_of
 
 
+def declared_alignments(metadata: Metadata) -> Callable[[str, int], int]:
+    """By LLVM's name of a structure, and bytes: the least alignment, in bytes, that structures of that name and size
+    are declared with (`alignas`). 0 where one is not, or has a base class, which may be copied without the rest.
+    """
+    written = cache(lambda: _written_by_name(metadata))
+
+    def alignment_of(name: str, nbytes: int) -> int:
+        numbers = written().get((_plain(name.strip('%"').split(".", 1)[1]), nbytes), [])
+        return min((_declared_alignment(metadata, metadata.nodes[number]) for number in numbers), default=0)
+
+    return alignment_of
+
+
+def _declared_alignment(metadata: Metadata, node: Node) -> int:
+    elements = (metadata.nodes[each] for each in metadata.elements(node.reference("elements")) if each is not None)
+    has_base = any(each.fields.get("tag") == "DW_TAG_inheritance" for each in elements)
+    return 0 if has_base else node.number("align") // 8
+
+
+def unions_have(metadata: Metadata, nbytes: int) -> bool:
+    """True where a union has a structure of so many bytes: its alignment is not that of the union."""
+    unions = (node for node in metadata.nodes.values() if node.fields.get("tag") == "DW_TAG_union_type")
+    members = (each for union in unions for each in metadata.elements(union.reference("elements")) if each is not None)
+    return any(_is_structure_of(metadata, metadata.nodes[each], 8 * nbytes) for each in members)
+
+
+def _is_structure_of(metadata: Metadata, member: Node, nbits: int) -> bool:
+    node: Node | None = member
+    while node is not None and node.kind == "DIDerivedType":
+        node = metadata.follow(node, "baseType")
+    return node is not None and node.fields.get("tag") in STRUCTURES and node.number("size") == nbits
+
+
 def _layout(nbytes: int, offsets: list[int], members: list[list[Taken]]) -> Layout:
     """`members`: of several structures of the same name. What holds for all counts."""
     taken = reduce(or_, map(_mask, members))
