@@ -29,6 +29,7 @@ from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.float_conversions import convert_by_instructions, saturate_as_hardware
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
+from gpuprof.compile.passes.run_time_steps import let_end
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.struct_copies import align_copies, without_types
 from gpuprof.compile.passes.together import print_together
@@ -54,14 +55,13 @@ SHORT_POINTERS = "--nvptx-short-ptr"
 # Where nvcc 13.0 unrolls, found with loops of 2 to 200 multiplications: a loop of a known number of turns up to 200
 # instructions without the counter's own, one of an unknown number by 4 at most. (By more, nvcc unrolls short loops of
 # thousands of turns; LLVM has no such bound for known numbers only.) Instructions that unrolling makes constants are
-# counted as such for up to 500 turns. nvcc works out the number of turns of `for (i = begin; i < end; i += 32)`, with a
-# maximum, two sums and a shift; LLVM does where it takes no more than this budget. A division, as for a step of
-# blockDim.x, takes more.
+# counted as such for up to 500 turns. nvcc works out the number of turns of `for (i = begin; i < end; i += step)`, with
+# a maximum, sums and a division of 32 or 64 bits; LLVM does where it takes no more than this budget.
 UNROLLING = (
     "--unroll-partial-threshold=202",
     "--unroll-max-count=4",
     "--unroll-max-iteration-count-to-analyze=500",
-    "--scev-cheap-expansion-budget=11",
+    "--scev-cheap-expansion-budget=60",
 )
 # nvcc 13.0 makes one branch of `a && b` where b takes up to four instructions before its comparison.
 CONDITIONS = ("--bonus-inst-threshold=4",)
@@ -229,7 +229,7 @@ def _arranged(
     """The optimized IR. `mark`: the last change in front of LLVM's passes, with what it has to say."""
     # Full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = ir.replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
-    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
+    prepared = hide_divisions(copy_in_callee(let_end(unroll_over_local_arrays(name_scopes(lines_only)))), arch)
     prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(widen_copies(optimized)), positions
