@@ -28,6 +28,7 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.float_conversions import convert_by_instructions, saturate_as_hardware
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.local_fills import fill_widely
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
 from gpuprof.compile.passes.run_time_steps import let_end
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
@@ -232,7 +233,7 @@ def _arranged(
     prepared = hide_divisions(copy_in_callee(let_end(unroll_over_local_arrays(name_scopes(lines_only)))), arch)
     prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
-    return keep_shared_products(widen_copies(optimized)), positions
+    return keep_shared_products(fill_widely(widen_copies(optimized))), positions
 
 
 def _arranged_for_debugger(ir: str, target, arch: str) -> str:
