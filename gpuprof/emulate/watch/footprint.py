@@ -12,9 +12,9 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.late_accesses import AccessedRanges
-from gpuprof.emulate.watch.watched_bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
+from gpuprof.emulate.core.marks import PAGE_NBYTES, READ, WORDS_OF_PAGE, WRITE, Marks
+from gpuprof.emulate.watch.watched_bits import mark_lanes, mark_ranges, mark_run, runs_of_page
 
-READ, WRITE = 1, 2
 MODES = {"read": READ, "write": WRITE, "atomic operation": READ | WRITE}  # by verb of memory.access.Site
 TOUCHED_MODES = {
     "load": READ,
@@ -24,8 +24,6 @@ TOUCHED_MODES = {
     "copy": READ,
     "prefetch": 0,
 }
-WORD_BITS = 64
-WORDS_OF_PAGE = PAGE_NBYTES // WORD_BITS
 
 
 class Bytes(NamedTuple):
@@ -57,6 +55,11 @@ class Footprint:
             self._reads = _grown(self._reads, n_pages * WORDS_OF_PAGE)
             self._writes = _grown(self._writes, n_pages * WORDS_OF_PAGE)
             self._pages = _grown(self._pages, n_pages)
+
+    @property
+    def marks(self) -> Marks:
+        """The bits themselves; after `cover` they may be others."""
+        return Marks(self._reads, self._writes, self._pages)
 
     def access(self, verb: str, address: np.ndarray, masks: np.ndarray, nbytes: int, run: tuple[int, int] | None):
         """Lanes access `nbytes` bytes each. address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take
