@@ -58,6 +58,11 @@ class GlobalSpace:
         self.memory, self.footprint = memory, footprint
         self.refresh()
 
+    def note_in(self, footprint: Any) -> None:
+        """From here on accesses are recorded in another footprint; None: in none."""
+        self.footprint = footprint
+        self.refresh()
+
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
         self.views = self.memory.views
