@@ -1,5 +1,5 @@
-"""Loads and stores that are not observed: no trace, no counts. All lanes are checked and moved in one pass, and noted in
-the footprint, if there is one.
+"""Loads and stores that are not observed: no trace, no counts. All lanes are checked and moved in one pass, and noted
+in the footprint, if there is one.
 
 All other cases (several state spaces or allocations, other blocks' shared memory, a fault) are left to `load_store`.
 """

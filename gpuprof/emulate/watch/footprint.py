@@ -42,9 +42,9 @@ class Footprint:
 
     def begin(self) -> None:
         """A launch begins: nothing is read or written yet."""
-        for page in self._pages.nonzero()[0]:
-            words = slice(page * WORDS_OF_PAGE, (page + 1) * WORDS_OF_PAGE)
-            self._reads[words] = self._writes[words] = 0
+        pages = self._pages.nonzero()[0]
+        for words in (self._reads, self._writes):
+            words.reshape(-1, WORDS_OF_PAGE)[pages] = 0
         self._pages[:] = 0
 
     def cover(self, nbytes: int) -> None:

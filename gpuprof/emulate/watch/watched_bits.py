@@ -6,6 +6,7 @@ from gpuprof.emulate.core.marks import ALL, PAGE_SHIFT, put
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
+
 @cached_njit
 def mark_run(reads, writes, pages, start, end, mode):
     put(reads, writes, pages, start, end, mode)
