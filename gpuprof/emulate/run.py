@@ -113,13 +113,8 @@ class Run:
     @property
     def may_spread(self) -> bool:
         """True if chunks that leave no trace may run in other processes."""
-        is_observed = self.listener is not None or self.global_space.footprint is not None
-        return (
-            CAN_FORK
-            and not is_observed
-            and not self.takes_turns
-            and may_spread(self.module, self.launch.function.first)
-        )
+        is_alone = CAN_FORK and self.listener is None and not self.takes_turns
+        return is_alone and may_spread(self.module, self.launch.function.first)
 
     def next_chunk(self) -> int:
         """Blocks in every chunk after the first."""

@@ -67,6 +67,22 @@ def test_samples(name):
     assert found == found[:1] * 4
 
 
+def test_a_recording_of_a_part_of_the_blocks(tmp_path):
+    """The blocks that are not timed are spread, while another thread times, and are counted: the recording has the same
+    bytes."""
+    (tmp_path / "small.toml").write_text('inherits = "a100"\nsms = 2\ndram_channels = 1\n')
+    launch = "coalesced<<<(32, 32), (32, 8)>>>(out: f32[1024,1024], in: f32[1024,1024]=random, 1024)"
+    words = ["collect", str(ROOT / "samples" / "transpose.cu"), "--sample-blocks", "--chip", "small.toml"]
+    found = []
+    for n in (1, 2, 3):
+        with spread_over(n) as spread:
+            done = gpuprof(tmp_path, *words, "--launch", launch, "--threads", str(n), "-o", "k.gprec", "--force")
+        assert done[0] == 0, done
+        assert (len(spread.helped) > 1, spread.again) == (n > 1, [])
+        found.append((tmp_path / "k.gprec").read_bytes())
+    assert found == found[:1] * 3
+
+
 def children_of(process: int) -> list[int]:
     """All that it has, and those have."""
     tasks = Path(f"/proc/{process}/task")

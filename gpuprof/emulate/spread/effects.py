@@ -37,6 +37,14 @@ def reads_any(effects: Effects, written: np.ndarray) -> bool:
     return bool((effects.reads & written.reshape(-1, WORDS_OF_PAGE)[effects.pages]).any())
 
 
+def note_all(effects: Effects, marks: Marks) -> None:
+    """Adds what the chunk read and wrote, after all that is noted there."""
+    reads, writes = (words.reshape(-1, WORDS_OF_PAGE) for words in (marks.reads, marks.writes))
+    reads[effects.pages] |= effects.reads & ~writes[effects.pages]
+    note_written(effects, marks.writes)
+    marks.pages[effects.pages] = 1
+
+
 def note_written(effects: Effects, written: np.ndarray) -> None:
     """Adds the bytes that the chunk wrote to `written`."""
     written.reshape(-1, WORDS_OF_PAGE)[effects.pages] |= effects.writes

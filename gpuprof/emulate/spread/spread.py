@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from gpuprof.emulate.core.marks import NO_BITS, Marks
 from gpuprof.emulate.spread.chunks_left import NONE, ChunksLeft
-from gpuprof.emulate.spread.effects import note_written, reads_any, write_bytes
+from gpuprof.emulate.spread.effects import note_all, reads_any, write_bytes
 from gpuprof.emulate.spread.helper import help_out
 from gpuprof.emulate.spread.helpers import Helpers
 from gpuprof.emulate.spread.kernels import never_again
@@ -19,8 +19,8 @@ PATIENCE, PATIENCE_SECONDS = 4, 1.0
 
 
 def spread(run, n_chunks: int, carry_out: Callable[[int], None], n_processes: int, show: Callable[[int], None]) -> None:
-    """Carries out chunks 0 to `n_chunks` of a part of a launch, each to its end. `run`: an emulate.run.Run that nothing
-    observes; `carry_out`: does it here, for a chunk's number; `show`: gets how many have not begun. Raises KernelFault
+    """Carries out chunks 0 to `n_chunks` of a part of a launch, each to its end. `run`: an emulate.run.Run without a
+    listener; `carry_out`: does it here, for a chunk's number; `show`: gets how many have not begun. Raises KernelFault
     as `carry_out` does.
     """
 
@@ -28,7 +28,8 @@ def spread(run, n_chunks: int, carry_out: Callable[[int], None], n_processes: in
         carry_out(chunk)
         show(left.n)
 
-    run.global_space.note_in(Footprint())
+    wanted, noted = run.global_space.footprint, Footprint()
+    run.global_space.note_in(noted)
     left = ChunksLeft(n_chunks)
     try:
         outcomes = Outcomes(n_chunks, n_processes - 1)
@@ -37,14 +38,17 @@ def spread(run, n_chunks: int, carry_out: Callable[[int], None], n_processes: in
     try:
         with Helpers() as helpers:
             _begin_helpers(helpers, run, carry_out, left, outcomes, n_processes - 1)
-            run.global_space.marks = _writes_only(run.global_space.marks)
+            if wanted is None:
+                run.global_space.marks = _writes_only(noted.marks)
             longest = _carry_out_front(carry_out_shown, left)
             helpers.wait(PATIENCE * longest + PATIENCE_SECONDS)
             helpers.stop()
             _put_together(run, carry_out, outcomes, range(left.first, n_chunks))
     finally:
         outcomes.close()
-        run.global_space.note_in(None)
+        run.global_space.note_in(wanted)
+        if wanted is not None:
+            wanted.add(noted)
 
 
 def _begin_helpers(helpers: Helpers, run, carry_out, left: ChunksLeft, outcomes: Outcomes, n: int) -> None:
@@ -57,7 +61,7 @@ def _begin_helpers(helpers: Helpers, run, carry_out, left: ChunksLeft, outcomes:
 
 
 def _writes_only(marks: Marks) -> Marks:
-    """It does not matter what the chunks of this process read."""
+    """What the chunks of this process read decides nothing."""
     return marks._replace(reads=NO_BITS)
 
 
@@ -73,15 +77,15 @@ def _carry_out_front(carry_out: Callable[[int], None], left: ChunksLeft) -> floa
 
 def _put_together(run, carry_out: Callable[[int], None], outcomes: Outcomes, chunks: range) -> None:
     """The chunks that helpers took: their effects, where these count, else the chunk once more."""
-    written = run.global_space.footprint.marks.writes
+    noted = run.global_space.footprint.marks
     for chunk in chunks:
         state = outcomes.state(chunk)
         effects = outcomes.effects(chunk) if state == DONE else None
-        if effects is None or reads_any(effects, written):
+        if effects is None or reads_any(effects, noted.writes):
             if state != MISSING:
                 never_again(run.module, run.launch.function.first)
             carry_out(chunk)
         else:
             write_bytes(effects, run.global_space.views[1])
-            note_written(effects, written)
+            note_all(effects, noted)
             add_counts(effects.counts, run.tally)

@@ -61,6 +61,18 @@ class Footprint:
         """The bits themselves; after `cover` they may be others."""
         return Marks(self._reads, self._writes, self._pages)
 
+    def add(self, later: "Footprint") -> None:
+        """Adds what the launch has accessed after all that is noted here. Both cover the same memory."""
+        n_pages = min(len(self._pages), len(later._pages))
+        pages = later._pages[:n_pages].nonzero()[0]
+        reads, writes, later_reads, later_writes = (
+            words[: n_pages * WORDS_OF_PAGE].reshape(-1, WORDS_OF_PAGE)
+            for words in (self._reads, self._writes, later._reads, later._writes)
+        )
+        reads[pages] |= later_reads[pages] & ~writes[pages]
+        writes[pages] |= later_writes[pages]
+        self._pages[pages] = 1
+
     def access(self, verb: str, address: np.ndarray, masks: np.ndarray, nbytes: int, run: tuple[int, int] | None):
         """Lanes access `nbytes` bytes each. address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take
         part. `run`: the addresses [first, end) when they are all bytes of these.

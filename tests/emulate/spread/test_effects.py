@@ -117,15 +117,16 @@ def carried_out(chunk: int, pairs, memory: np.ndarray, reads=lambda at: None, wr
 
 
 @settings(deadline=None, max_examples=40)
-@given(chunks_of_a_launch, st.integers(2, 4), st.integers(0, 3))
-def test_any_chunks_give_the_memory_of_one_after_the_other(chunks, n_processes, n_here):
+@given(chunks_of_a_launch, st.integers(2, 4), st.integers(0, 3), st.booleans())
+def test_any_chunks_give_the_memory_of_one_after_the_other(chunks, n_processes, n_here, has_footprint):
     memory = AddressSpace()
     memory.allocate(4096)
-    expected = memory.arena[:4096].copy()
+    expected, reads, writes = memory.arena[:4096].copy(), set(), set()
     for number, pairs in enumerate(chunks):
-        carried_out(number, pairs, expected)
+        carried_out(number, pairs, expected, lambda at: reads.add(at) if at not in writes else None, writes.add)
 
-    space, module = GlobalSpace(memory), SimpleModule()
+    footprint = Footprint() if has_footprint else None
+    space, module = GlobalSpace(memory, footprint), SimpleModule()
     kernels._may[module] = {0: True}
     counters = LaunchCounters.zeros(1)
     run = SimpleNamespace(
@@ -152,6 +153,9 @@ def test_any_chunks_give_the_memory_of_one_after_the_other(chunks, n_processes, 
         spreading.spread(run, len(chunks), carry_out, n_processes, lambda n_left: None)
     assert memory.arena[:4096].tobytes() == expected.tobytes()
     assert counters.pulse.warp_instructions == len(chunks)
+    assert space.footprint is footprint
+    if has_footprint:
+        assert (bytes_of(footprint.marks.reads), bytes_of(footprint.marks.writes)) == (reads, writes)
 
 
 class SimpleModule:
