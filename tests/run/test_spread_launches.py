@@ -92,8 +92,8 @@ def children_of(process: int) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_ctrl_c_ends_helpers_too(tmp_path):
-    """All processes get the signal, as from a terminal. The launch takes minutes at least."""
-    command = [sys.executable, "-m", "gpuprof", "run", str(SPREAD), "--threads", "3", "--", "100000000"]
+    """All processes get the signal, as from a terminal. The launch takes half a minute or more."""
+    command = [sys.executable, "-m", "gpuprof", "run", str(SPREAD), "--threads", "3", "--", "3000000"]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
     )

@@ -30,11 +30,15 @@ class Helpers:
         self._at_work: dict[int, int] = {}  # by the end of a pipe that closes with a helper's work: its process
 
     def __enter__(self) -> "Helpers":
+        # What there is now is not looked at for garbage. That would write to each of its pages, which then is copied,
+        # and helpers might end what belongs to this process, such as temporary files.
+        gc.freeze()
         return self
 
     def __exit__(self, *_: object) -> None:
         with uninterrupted():
             self._end()
+            gc.unfreeze()
 
     def begin(self, work: Callable[[], None]) -> None:
         """Forks one. OSError when the system has no room for it."""
@@ -100,7 +104,6 @@ def _help(end_with_parent: Callable[[], None] | None, work: Callable[[], None], 
     try:
         if end_with_parent is not None:
             end_with_parent()
-        gc.disable()  # it might end what belongs to the parent, such as temporary files
         work()
         os.close(at_work)  # the parent does not wait until the memory is gone
     finally:

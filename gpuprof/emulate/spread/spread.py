@@ -61,7 +61,7 @@ def _begin_helpers(helpers: Helpers, run, carry_out, left: ChunksLeft, outcomes:
 
 
 def _writes_only(marks: Marks) -> Marks:
-    """What the chunks of this process read decides nothing."""
+    """Gives marks that leave out what this process reads: that decides nothing."""
     return marks._replace(reads=NO_BITS)
 
 

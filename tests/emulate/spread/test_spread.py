@@ -204,7 +204,7 @@ def test_this_process_and_the_helpers_share_the_chunks():
 
 
 def test_a_long_launch_is_spread_in_parts(monkeypatch):
-    """Of two chunks each; the last one has no other to share with."""
+    """Parts have two chunks each; the last one has no other to share with."""
     expected = launched(independent, 1)[:3]
     monkeypatch.setattr(running, "MOST_CHUNKS", 1)
     *found, spread = launched(independent, 2)
