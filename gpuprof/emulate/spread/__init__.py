@@ -1,4 +1,4 @@
-"""The rest of a launch whose trace nobody wants, on several processes: forked ones carry out chunks from the back while
+"""The rest of a launch whose trace is not wanted, on several processes: forked ones carry out chunks from the back while
 this one does those from the front. Memory, counts and messages are those of one process.
 
     kernels     which kernels may be spread, by what they execute
