@@ -1,5 +1,5 @@
-"""The rest of a launch whose trace is not wanted, on several processes: forked ones carry out chunks from the back while
-this one does those from the front. Memory, counts and messages are those of one process.
+"""The rest of a launch whose trace is not wanted, on several processes: forked ones carry out chunks from the back, and
+this one those from the front. Memory, counts and messages are those of one process.
 
     kernels     which kernels may be spread, by what they execute
     pace        whether the rest of a launch is long enough
