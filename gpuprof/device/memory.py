@@ -79,15 +79,17 @@ class AddressSpace:
         arena: np.ndarray | None = None,
         alignment: int = ALIGNMENT,
         has_fixed_gaps: bool = False,
+        arena_file: int | None = None,
     ):
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
-        used in place of one that grows. `alignment`: of allocations, a multiple of 256. `has_fixed_gaps`: gaps between
-        allocations must not grow, since these have to be where others were.
+        used in place of one that grows; `arena_file`: the file that it is a shared mapping of. `alignment`: of
+        allocations, a multiple of 256. `has_fixed_gaps`: gaps between allocations must not grow, since these have to be
+        where others were.
         """
         self.limit_nbytes, self.alignment, self._guard_nbytes = limit_nbytes, alignment, GUARD_NBYTES
         self._has_fixed_gaps = has_fixed_gaps
         self.used_nbytes = 0
-        self._grows = arena is None
+        self._grows, self._arena_file = arena is None, arena_file
         self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
         self._live: list[Allocation] = []  # ascending
         self._new: list[Allocation] = []  # since `take_new`
@@ -441,7 +443,15 @@ class AddressSpace:
         except OSError:
             raise DeviceMemoryError(f"out of memory: the host has no {needed} bytes of addresses") from None
         far[: len(self._arena)] = self._arena
-        self._arena = far
+        self._arena, self._arena_file = far, None
+
+    def have_own_copy(self) -> None:
+        """In a forked process: nothing written from here on is seen by others. OSError where the host has not as many
+        addresses.
+        """
+        if self._arena_file is not None:
+            flags = mmap.MAP_PRIVATE | _NO_RESERVE
+            self._arena = np.frombuffer(mmap.mmap(self._arena_file, len(self._arena), flags), np.uint8)
 
     def _rest(self, start: int, end: int) -> None:
         """Frees a range: at once, or when enough others have been freed after it."""

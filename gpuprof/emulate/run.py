@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.base.processes import n_threads
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.blocks import compiled
@@ -14,6 +15,10 @@ from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
+from gpuprof.emulate.spread.helpers import CAN_FORK
+from gpuprof.emulate.spread.kernels import may_spread
+from gpuprof.emulate.spread.pace import Pace
+from gpuprof.emulate.spread.spread import spread
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
@@ -30,6 +35,7 @@ FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
 SEGMENT_NBYTES = 24 << 20
 UNTRACED_NBYTES = 1 << 20  # of log, before it is thrown away
 PER_WARP = CHUNK_LANES // WARP  # from this number of warps on, each adds its part to a segment
+MOST_CHUNKS = 64  # of a process, before effects are put together: until then they take memory
 NO_LIMIT = 1 << 62  # of the instructions of a warp
 STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler could not bound
 
@@ -104,6 +110,12 @@ class Run:
             return max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
         return max(1, FIRST_CHUNK_LANES // lanes)
 
+    @property
+    def may_spread(self) -> bool:
+        """True if chunks that leave no trace may run in other processes."""
+        is_alone = CAN_FORK and self.listener is None and not self.takes_turns
+        return is_alone and may_spread(self.module, self.launch.function.first)
+
     def next_chunk(self) -> int:
         """Blocks in every chunk after the first."""
         return self.first_chunk() if self.takes_turns else max(1, CHUNK_LANES // (self.warps_per_block * WARP))
@@ -142,16 +154,46 @@ class Emulation:
     def finish(self) -> None:
         """Everything to the end, without a trace."""
         self.run.log.is_wanted = False
-        while self.resting or self.next_block < self.run.launch.n_blocks:
-            chunk, steps, _ = (
-                self.resting.pop(next(iter(self.resting))) if self.resting else self._begin(UNTRACED_NBYTES)
-            )
-            chunk.wake()
-            with np.errstate(all="ignore"), usual_floats():
+        while self.resting:
+            self._finish_chunk(self.resting.pop(next(iter(self.resting))))
+        pace = Pace(self.run.counters.pulse)
+        while (n_left := self.run.launch.n_blocks - self.next_block) > 0:
+            n_chunks = -(-n_left // complete_clusters(self.size, self.run.cluster))
+            is_long = n_chunks > 1 and pace.is_long(n_left)
+            if is_long and self.run.may_spread and (n_processes := min(n_threads(), n_chunks)) > 1:
+                self._spread(min(n_chunks, MOST_CHUNKS * n_processes), n_processes)
+                continue
+            first = self.next_block
+            pace.begin()
+            self._finish_chunk(self._begin(UNTRACED_NBYTES))
+            pace.end(self.next_block - first)
+
+    def _spread(self, n_chunks: int, n_processes: int) -> None:
+        """The next chunks, on several processes."""
+        first, n_blocks = self.next_block, complete_clusters(self.size, self.run.cluster)
+        end, pulse = min(first + n_chunks * n_blocks, self.run.launch.n_blocks), self.run.counters.pulse
+
+        def carry_out(chunk: int) -> None:
+            self.next_block = first + chunk * n_blocks
+            self._finish_chunk(self._begin(UNTRACED_NBYTES))
+
+        def show(n_left: int) -> None:
+            pulse.blocks = end - n_left * n_blocks
+
+        try:
+            spread(self.run, n_chunks, carry_out, n_processes, show)
+            self.next_block = end
+        finally:
+            pulse.blocks = self.next_block
+
+    def _finish_chunk(self, resting: Resting) -> None:
+        chunk, steps, _ = resting
+        chunk.wake()
+        with np.errstate(all="ignore"), usual_floats():
+            self.run.log.begin(chunk.n_warps)
+            for _ in steps:
                 self.run.log.begin(chunk.n_warps)
-                for _ in steps:
-                    self.run.log.begin(chunk.n_warps)
-            self._ended(chunk)
+        self._ended(chunk)
 
     def _ended(self, chunk: Chunk) -> None:
         if type(chunk) is Chunk:  # a listener may look at the registers later
@@ -167,7 +209,8 @@ class Emulation:
 
     def _resting(self, chunk: Chunk, segment_nbytes: int) -> Resting:
         self.size, self.next_block = self.run.next_chunk(), chunk.first_block + chunk.n_blocks
-        self.run.counters.pulse.blocks = self.next_block
+        pulse = self.run.counters.pulse
+        pulse.blocks = max(pulse.blocks, self.next_block)  # more where other processes have begun some
         return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
 
     def resume(self, chunk: Chunk) -> None:

@@ -40,6 +40,8 @@ CONSTANTS_AT = 0x20000 + 8 * 64
 
 # The variable whose address %envreg1 and %envreg2 hold, where a module has it.
 GRID_WORKSPACE = "gpuprof_grid_workspace"
+# The number of the system call that ends a launch because an assertion does not hold.
+ASSERT_SERVICE = 4
 # The number of the system call that launches a grid: what it means to timing, too.
 LAUNCH_SERVICE = 6
 SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}

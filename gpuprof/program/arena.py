@@ -37,7 +37,7 @@ class Arena:
         self.staging_handle = os.memfd_create("gpuprof copies")
         os.ftruncate(self.staging_handle, STAGING_NBYTES)
         self.staging = memoryview(mmap.mmap(self.staging_handle, STAGING_NBYTES))
-        self.memory = AddressSpace(self.nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
+        self.memory = AddressSpace(self.nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES, arena_file=self.handle)
 
     def __enter__(self) -> "Arena":
         return self

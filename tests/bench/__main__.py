@@ -250,6 +250,16 @@ def thread_figures(folder: Path):
     what = "gpuprof collect samples/matmul.cu, naive, 384 x 384: two threads against one"
     yield "collect.threads", collect_factor(folder), "times as fast", what
 
+    from tests.bench.processes import KERNELS, factor as processes_factor, in_vain_factor, run_factor
+
+    for kind in KERNELS:
+        what = f"tests/bench/emulate.py {kind}, without a trace: two processes against one"
+        yield f"emulate.processes.{kind}", processes_factor(kind), "times as fast", what
+    what = "converged: one process against two, of which one is of no use"
+    yield "emulate.processes.in_vain", in_vain_factor(), "times as fast", what
+    what = "gpuprof run tests/program/sources/spread.cu: two processes against one"
+    yield "run.processes", run_factor(folder), "times as fast", what
+
 
 def sample_figures(folder: Path):
     """Collecting with the sampler at its finest period against collecting without it: time, and simulated cycles."""

@@ -1,5 +1,5 @@
 """SYSCALL: the requests of a kernel to the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed, 5 a parameter
-buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are for.
+buffer, 6 launch it (isa.special has some of them), 7 a new stream, 8 room for parameters, 9 what they are for.
 
 Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
 """
@@ -26,7 +26,7 @@ from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.flow.graph import BasicBlock
-from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.isa.special import ASSERT_SERVICE, LAUNCH_SERVICE
 
 LONGEST_TEXT, STRETCH_NBYTES = 4096, 64
 DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
@@ -206,8 +206,8 @@ def make_stream(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
 
 
 SERVICES = {
-    1: print_formatted, 2: allocate, 3: release, 4: fail_assertion, 5: buffer_for_launch, LAUNCH_SERVICE: launch_device,
-    7: make_stream,
+    1: print_formatted, 2: allocate, 3: release, ASSERT_SERVICE: fail_assertion, 5: buffer_for_launch,
+    LAUNCH_SERVICE: launch_device, 7: make_stream,
     8: room_for_launch, 9: name_launch,
 }  # fmt: skip
 

@@ -3,7 +3,7 @@
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
 `nbytes_from(address)` (to the end of what is there), `describe(address)`, `footprint` (records accesses; None for no
-recording), `on_chip` (ranges of which caches see nothing) and `layout` (where plain accesses go).
+recording) with its `marks`, `on_chip` (ranges of which caches see nothing) and `layout` (where plain accesses go).
 All addresses are int64 rows of x.n elements.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
+from gpuprof.emulate.core.marks import NO_MARKS
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 
 LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
@@ -57,13 +58,20 @@ class GlobalSpace:
         self.memory, self.footprint = memory, footprint
         self.refresh()
 
+    def note_in(self, footprint: Any) -> None:
+        """From here on accesses are recorded in another footprint; None: in none."""
+        self.footprint = footprint
+        self.refresh()
+
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
         self.views = self.memory.views
         self.starts, self.ends, self.on_chip = self.memory.starts, self.memory.ends, self.memory.on_chip
         self.layout = Layout((GLOBAL_BASE, 1, 0, 0), self.starts, self.ends)
+        self.marks = NO_MARKS
         if self.footprint is not None:  # not the whole arena: a program's may be 80 GiB
             self.footprint.cover(int(self.ends[-1]) - GLOBAL_BASE if len(self.ends) else 0)
+            self.marks = self.footprint.marks
 
     def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address - GLOBAL_BASE
@@ -109,7 +117,7 @@ class BlockSpace:
     An address may name another block of the cluster (see `cluster`).
     """
 
-    has_sectors, footprint, on_chip = False, None, NO_RANGES
+    has_sectors, footprint, marks, on_chip = False, None, NO_MARKS, NO_RANGES
 
     def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1, has_system: bool = False):
         self.nbytes = nbytes
@@ -172,7 +180,7 @@ class LaneSpace:
     Caches see it as the hardware lays it out: 4-byte words of a warp's lanes side by side.
     """
 
-    has_sectors, footprint, on_chip = True, None, NO_RANGES
+    has_sectors, footprint, marks, on_chip = True, None, NO_MARKS, NO_RANGES
 
     def __init__(self, n_lanes: int, nbytes: int, limit_nbytes: int, first_warp: int):
         self.n_lanes = n_lanes
@@ -222,7 +230,7 @@ class LaneSpace:
 class ReadOnlySpace:
     """The constant segment, and the parameter block: one copy for all."""
 
-    footprint, on_chip = None, NO_RANGES
+    footprint, marks, on_chip = None, NO_MARKS, NO_RANGES
 
     def __init__(self, data: bytes, name: str, has_sectors: bool):
         self.nbytes = len(data)

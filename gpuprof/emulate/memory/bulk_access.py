@@ -2,10 +2,12 @@
 leave no trace and count nothing. Imported when first needed.
 
 An address is `(address + offset) & wrap`, int64. Where it lies in the space's bytes, a `Layout` of `core.spaces` says.
+What `marks` (core.marks) has room for is noted: a space that has some has one copy for all lanes.
 """
 
 import numpy as np
 
+from gpuprof.emulate.core.marks import READ, WRITE, put
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
@@ -69,13 +71,51 @@ def _is_inside(lo, hi, low_bits, nbytes, starts, ends):
     return below > 0 and hi <= ends[below - 1]
 
 
+@internal_njit
+def _follow(address, offset, wrap, nbytes):
+    """True when the lanes of a warp follow each other without a gap, or all have one address."""
+    first, gap, other = address[0] + offset & wrap, np.int64(0), np.int64(0)
+    for k in range(32):
+        beyond = (address[k] + offset & wrap) - first
+        gap |= beyond ^ k * nbytes
+        other |= beyond
+    return gap == 0 or other == 0
+
+
+@internal_njit
+def _mark(marks, address, offset, wrap, masks, origin, nbytes, mode):
+    """Notes what the lanes access; neighbours are put in together."""
+    reads, writes, pages = marks
+    start, end = np.int64(0), np.int64(0)
+    for w in range(len(masks)):
+        mask, here = masks[w], address[32 * w : 32 * w + 32]
+        if mask == FULL and _follow(here, offset, wrap, nbytes):
+            first, last = (here[0] + offset & wrap) - origin, (here[31] + offset & wrap) - origin + nbytes
+            if first != end:
+                put(reads, writes, pages, start, end, mode)
+                start = first
+            end = last
+            continue
+        for k in range(32):
+            if not mask >> np.uint32(k) & np.uint32(1):
+                continue
+            at = (here[k] + offset & wrap) - origin
+            if at >= start and at + nbytes <= end:
+                continue
+            if at != end:
+                put(reads, writes, pages, start, end, mode)
+                start = at
+            end = at + nbytes
+    put(reads, writes, pages, start, end, mode)
+
+
 @cached_njit
-def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
+def load(view, address, offset, wrap, masks, warps, layout, starts, ends, marks, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """row[lane] = element number `element` of the lane's access, of 1 << `shift` bytes, in the lanes of `masks`.
 
     Gives False, and does nothing, where some lane's access is not allowed, or in more than one range. The check is made
     for element 0. address, int64, and row: (32 * warps,); masks, warps: (warps,); layout: `Layout.place`; starts, ends:
-    int64, the ranges.
+    int64, the ranges; marks: a `Marks`.
     """
     lo, hi, low_bits, contiguous = _reach(address, offset, wrap, masks, nbytes)
     if lo == NOWHERE and hi < 0:
@@ -83,6 +123,11 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
     if element == 0 and not _is_inside(lo, hi, low_bits, nbytes, starts, ends):
         return False
     origin, group, stride, lane_stride = layout
+    if element == 0 and len(marks[0]):
+        if contiguous:
+            put(marks[0], marks[1], marks[2], lo - origin, hi - origin, READ)
+        else:
+            _mark(marks, address, offset, wrap, masks, origin, nbytes, READ)
     if contiguous and stride == 0 and nbytes == 1 << shift:
         first = lo - origin >> shift
         for k in range(len(row)):
@@ -99,7 +144,7 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
 
 
 @cached_njit
-def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
+def store(view, address, offset, wrap, masks, warps, layout, starts, ends, marks, nbytes, shift, element, row):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """The reverse: of several lanes at one place, the last one wins."""
     lo, hi, low_bits, contiguous = _reach(address, offset, wrap, masks, nbytes)
     if lo == NOWHERE and hi < 0:
@@ -107,6 +152,11 @@ def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbyte
     if element == 0 and not _is_inside(lo, hi, low_bits, nbytes, starts, ends):
         return False
     origin, group, stride, lane_stride = layout
+    if element == 0 and len(marks[1]):
+        if contiguous:
+            put(marks[0], marks[1], marks[2], lo - origin, hi - origin, WRITE)
+        else:
+            _mark(marks, address, offset, wrap, masks, origin, nbytes, WRITE)
     if contiguous and stride == 0 and nbytes == 1 << shift:
         first = lo - origin >> shift
         for k in range(len(row)):

@@ -1,5 +1,5 @@
-"""Loads and stores that are not observed: no trace, no counts, no footprint. All lanes are checked and moved in one
-pass.
+"""Loads and stores that are not observed: no trace, no counts. All lanes are checked and moved in one pass, and noted
+in the footprint, if there is one.
 
 All other cases (several state spaces or allocations, other blocks' shared memory, a fault) are left to `load_store`.
 """
@@ -41,7 +41,7 @@ def space_of(lanes: Lanes, site: Site):
     """The instruction's space, for a generic address the most frequent one; None where accesses are observed."""
     chunk = lanes.chunk
     space = chunk.spaces["global" if site.space == "generic" else site.space]
-    return None if chunk.log.is_wanted or chunk.tally.is_wanted or space.footprint is not None else space
+    return None if chunk.log.is_wanted or chunk.tally.is_wanted else space
 
 
 def moved(
@@ -57,8 +57,8 @@ def moved(
         at = at.copy()
     return all(
         move(
-            view, at, address.offset, address.wrap, masks, lanes.warps, layout, starts, ends, site.nbytes, shift, k,
-            lanes.wide(ref),
+            view, at, address.offset, address.wrap, masks, lanes.warps, layout, starts, ends, space.marks, site.nbytes,
+            shift, k, lanes.wide(ref),
         )
         for k, ref in enumerate(rows)
     )  # fmt: skip

@@ -36,6 +36,25 @@ class Patterns(NamedTuple):
         )
 
 
+def add_patterns(more: Patterns, known: Patterns) -> None:
+    """Adds the patterns of accesses that came after those of `known`; each of them has a row of its own."""
+    for row in range(int(more.used[0])):
+        n = int(known.used[0])
+        same = (known.masks[:n] == more.masks[row]) & (known.places[:n] == more.places[row]).all(axis=1)
+        if not same.any() and n == MOST_PATTERNS:
+            known.warps[-1] += more.warps[row]
+            continue
+        if same.any():
+            match = int(np.argmax(same))
+        else:
+            match, known.used[0] = n, n + 1
+            known.places[match], known.masks[match] = more.places[row], more.masks[row]
+            known.first[match], known.end[match] = more.first[row], more.end[row]
+        known.warps[match] += more.warps[row]
+        known.first[match] = min(known.first[match], more.first[row])
+        known.end[match] = max(known.end[match], more.end[row])
+
+
 class Lattice(NamedTuple):
     """Places as sums of strides: lane k of those that take part is at the sum of (k // lanes before % its lanes) *
     stride over the levels, in bytes above the first lane's.

@@ -12,9 +12,9 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.late_accesses import AccessedRanges
-from gpuprof.emulate.watch.watched_bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
+from gpuprof.emulate.core.marks import PAGE_NBYTES, READ, WORDS_OF_PAGE, WRITE, Marks
+from gpuprof.emulate.watch.watched_bits import mark_lanes, mark_ranges, mark_run, runs_of_page
 
-READ, WRITE = 1, 2
 MODES = {"read": READ, "write": WRITE, "atomic operation": READ | WRITE}  # by verb of memory.access.Site
 TOUCHED_MODES = {
     "load": READ,
@@ -24,8 +24,6 @@ TOUCHED_MODES = {
     "copy": READ,
     "prefetch": 0,
 }
-WORD_BITS = 64
-WORDS_OF_PAGE = PAGE_NBYTES // WORD_BITS
 
 
 class Bytes(NamedTuple):
@@ -44,9 +42,9 @@ class Footprint:
 
     def begin(self) -> None:
         """A launch begins: nothing is read or written yet."""
-        for page in self._pages.nonzero()[0]:
-            words = slice(page * WORDS_OF_PAGE, (page + 1) * WORDS_OF_PAGE)
-            self._reads[words] = self._writes[words] = 0
+        pages = self._pages.nonzero()[0]
+        for words in (self._reads, self._writes):
+            words.reshape(-1, WORDS_OF_PAGE)[pages] = 0
         self._pages[:] = 0
 
     def cover(self, nbytes: int) -> None:
@@ -57,6 +55,23 @@ class Footprint:
             self._reads = _grown(self._reads, n_pages * WORDS_OF_PAGE)
             self._writes = _grown(self._writes, n_pages * WORDS_OF_PAGE)
             self._pages = _grown(self._pages, n_pages)
+
+    @property
+    def marks(self) -> Marks:
+        """The bits themselves; after `cover` they may be others."""
+        return Marks(self._reads, self._writes, self._pages)
+
+    def add(self, later: "Footprint") -> None:
+        """Adds what the launch has accessed after all that is noted here. Both cover the same memory."""
+        n_pages = min(len(self._pages), len(later._pages))
+        pages = later._pages[:n_pages].nonzero()[0]
+        reads, writes, later_reads, later_writes = (
+            words[: n_pages * WORDS_OF_PAGE].reshape(-1, WORDS_OF_PAGE)
+            for words in (self._reads, self._writes, later._reads, later._writes)
+        )
+        reads[pages] |= later_reads[pages] & ~writes[pages]
+        writes[pages] |= later_writes[pages]
+        self._pages[pages] = 1
 
     def access(self, verb: str, address: np.ndarray, masks: np.ndarray, nbytes: int, run: tuple[int, int] | None):
         """Lanes access `nbytes` bytes each. address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take

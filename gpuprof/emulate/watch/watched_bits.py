@@ -1,55 +1,22 @@
-"""Bits of a footprint, compiled by Numba: one for each byte, 64 to a word, bit k of word w for byte 64 * w + k.
-
-`reads`, `writes`: uint64 (words,). `pages`: uint8 (pages,), 1 where a page has a bit. `mode` bits: 1 read, 2 write;
-with both the byte is read first.
-"""
+"""Bits of a footprint (core.marks), compiled by Numba: accesses are put in, and ranges are found."""
 
 import numpy as np
 
+from gpuprof.emulate.core.marks import ALL, PAGE_SHIFT, put
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
-
-PAGE_NBYTES = 4096
-PAGE_SHIFT = 12
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-
-@internal_njit
-def _put(reads, writes, pages, start, end, mode):
-    """Sets the bits of the bytes [start, end)."""
-    if end <= start:
-        return
-    first, last = start >> 6, (end - 1) >> 6
-    if first == last:
-        # Lanes that gather access the same bytes again and again: most of these are set already.
-        bits = (ALL << np.uint64(start & 63)) & (ALL >> np.uint64(63 - ((end - 1) & 63)))
-        noted = writes[first] if mode & 2 else reads[first]
-        if bits & ~noted == 0:
-            return
-    for page in range(start >> PAGE_SHIFT, ((end - 1) >> PAGE_SHIFT) + 1):
-        pages[page] = 1
-    for word in range(first, last + 1):
-        bits = ALL
-        if word == first:
-            bits &= ALL << np.uint64(start & 63)
-        if word == last:
-            bits &= ALL >> np.uint64(63 - ((end - 1) & 63))
-        if mode & 1:
-            reads[word] |= bits & ~writes[word]
-        if mode & 2:
-            writes[word] |= bits
 
 
 @cached_njit
 def mark_run(reads, writes, pages, start, end, mode):
-    _put(reads, writes, pages, start, end, mode)
+    put(reads, writes, pages, start, end, mode)
 
 
 @cached_njit
 def mark_ranges(reads, writes, pages, start, nbytes, mode):
     """The ranges [start[k], start[k] + nbytes[k])."""
     for k in range(len(start)):
-        _put(reads, writes, pages, start[k], start[k] + nbytes[k], mode)
+        put(reads, writes, pages, start[k], start[k] + nbytes[k], mode)
 
 
 @cached_njit
@@ -69,9 +36,9 @@ def mark_lanes(reads, writes, pages, address, masks, base, nbytes, mode):
             if at == end:
                 end += nbytes
                 continue
-            _put(reads, writes, pages, start, end, mode)
+            put(reads, writes, pages, start, end, mode)
             start, end = at, at + nbytes
-    _put(reads, writes, pages, start, end, mode)
+    put(reads, writes, pages, start, end, mode)
 
 
 def runs_of_page(words, pages):
