@@ -27,7 +27,11 @@ class WatchedChunk(Chunk):
         self.listener, self.watched = run.listener, run.watched
         self.meetings = WatchedMeetings(self)
         self.executing: Executed | None = None
-        self.blocks_of_warps = (None, None)  # what OfWarps.grid_blocks gave last, and for which warps
+        self.places_of_warps = (
+            None,
+            None,
+            None,
+        )  # warps, and what OfWarps.grid_blocks and warps_of_block gave for them
         self.unset: frozenset[int] = frozenset()
 
     def move_to(self, run) -> None:

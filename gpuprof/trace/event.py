@@ -53,11 +53,12 @@ class TraceEvent:
     `instruction`: the executed one, or the block's first. All arrays have a row for each warp.
     """
 
-    __slots__ = ("_executed", "basic_block", "instruction", "kernel")
+    __slots__ = ("_accesses", "_executed", "basic_block", "instruction", "kernel")
 
     def __init__(self, kernel: Kernel, instruction: Instruction, basic_block: BasicBlock, executed: Any):
         """`executed`: the emulator's Executed or BlockRun."""
         self.kernel, self.instruction, self.basic_block, self._executed = kernel, instruction, basic_block, executed
+        self._accesses: tuple[Access, ...] | None = None
 
     @property
     def pc(self) -> int:
@@ -85,12 +86,12 @@ class TraceEvent:
     @property
     def block(self) -> np.ndarray:
         """int64 (n,): the linear index in the grid of each warp's block."""
-        return _read_only(self._executed.grid_blocks)
+        return self._executed.grid_blocks
 
     @property
     def warp(self) -> np.ndarray:
         """int64 (n,): the number of each warp in its block."""
-        return _read_only(self._executed.warps_of_block)
+        return self._executed.warps_of_block
 
     @property
     def active_masks(self) -> np.ndarray:
@@ -127,17 +128,19 @@ class TraceEvent:
         """Its accesses, one for each state space. Generic addresses are resolved to their space; an asynchronous copy
         is a load and a store. Empty for accesses that `ranges` has.
         """
-        return tuple(
-            Access(
-                access.space,
-                access.operation,
-                access.nbytes,
-                _read_only(access.masks),
-                _read_only(access.addresses),
-                None if access.sizes is None else _read_only(access.sizes),
+        if self._accesses is None:
+            self._accesses = tuple(
+                Access(
+                    access.space,
+                    access.operation,
+                    access.nbytes,
+                    _read_only(access.masks),
+                    _read_only(access.addresses),
+                    None if access.sizes is None else _read_only(access.sizes),
+                )
+                for access in self._executed.accesses
             )
-            for access in self._executed.accesses
-        )
+        return self._accesses
 
     def wrong(self, access: Access) -> Any:
         """In `event`: the lanes of one of `accesses` for which it is invalid in its space, as bool (n, 32) each:

@@ -141,6 +141,9 @@ def trace_figures(_: Path):
     for checker in CHECKERS:
         kernel, file, rate_of_slowest = slowest(checker)
         yield f"trace.{checker}.slowest", rate_of_slowest, "warp-instructions/s", f"{kernel} of {file}, checked"
+    kernel, file, rate_of_slowest = slowest("undefined")
+    what = f"{kernel} of {file}, checked while no byte of memory is defined"
+    yield "trace.initcheck.undefined", rate_of_slowest, "warp-instructions/s", what
     for name, files in (("samples", race_shadow.FILES), ("bytes", (race_shadow.BYTE_KERNELS,))):
         kept = race_shadow.largest(files)
         what = f"{kept.kernel}, of the kernels of {files[0].parent.name}: racecheck's memory for a byte that is touched"

@@ -251,8 +251,8 @@ def test_pairs_that_have_no_room_are_counted():
         blocks.room_for(64)
         blocks.room_for_rows(stamps.rows_of_warp(4))
         warp = np.array([at % 2], np.int64)
-        given = conflict_rules.Stored(words, words, 4, zero, warp, np.ones(1, np.uint32), addresses, zero)
-        stamps.touch(blocks.order, pool, place, found, given, addresses, slots, of_lanes, of_lanes.copy(), at, 0,
+        given = conflict_rules.Stored(words, words, 4, zero, warp, np.ones(1, np.uint32), addresses, slots, 0, 0)
+        stamps.touch(blocks.order, pool, place, found, given, addresses, of_lanes, of_lanes.copy(), at, 0,
                      conflict_rules.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
     assert blocks.order.counts[[vector_clocks.N_FOUND, vector_clocks.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
 

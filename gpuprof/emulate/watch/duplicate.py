@@ -98,7 +98,7 @@ def duplicate(chunk) -> tuple[Any, int]:
     shared += [constant for row in chunk.file.constants for constant in row]
     shared += [blocks[index] for blocks in (chunk.module.blocks, chunk.watched) for index in chunk.module.blocks]
     copier = _Copier(shared, COPIED | {type(chunk), type(chunk.meetings)})
-    chunk.executing, chunk.blocks_of_warps = None, (None, None)
+    chunk.executing, chunk.places_of_warps = None, (None, None, None)
     made = copier.copy(chunk)
     made.listener = None  # it knows the chunk whose events it gets
     return made, copier.nbytes

@@ -40,18 +40,25 @@ class OfWarps:
 
     @property
     def grid_blocks(self) -> np.ndarray:
-        """int64 (n,): the linear index in the grid of each warp's block."""
-        chunk = self.chunk
-        warps, blocks = chunk.blocks_of_warps  # the warps of one step are often those of the next
-        if warps is not self.warps:
-            blocks = chunk.launch.grid_blocks(chunk.first_block + self.warps // chunk.warps_per_block)
-            chunk.blocks_of_warps = self.warps, blocks
-        return blocks
+        """int64 (n,), read-only: the linear index in the grid of each warp's block. The same object for the same warps
+        one after the other.
+        """
+        return self._places()[1]
 
     @property
     def warps_of_block(self) -> np.ndarray:
-        """int64 (n,): the number of each warp in its block."""
-        return self.warps % self.chunk.warps_per_block
+        """int64 (n,), read-only: the number of each warp in its block."""
+        return self._places()[2]
+
+    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        chunk = self.chunk
+        places = chunk.places_of_warps  # the warps of one step are often those of the next
+        if places[0] is not self.warps:
+            blocks, in_block = np.divmod(self.warps, chunk.warps_per_block)
+            blocks = np.asarray(chunk.launch.grid_blocks(chunk.first_block + blocks))
+            blocks.flags.writeable = in_block.flags.writeable = False
+            places = chunk.places_of_warps = self.warps, blocks, in_block
+        return places
 
 
 class BlockRun(OfWarps):

@@ -9,6 +9,7 @@ from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
 from gpuprof.trace.checkers.shadow_bits import atomic_bits, instruction_rules, matrix_bits
 from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO, Operands
+from gpuprof.trace.checkers.shadow_bits.lane_rules import SLOTS
 from gpuprof.trace.checkers.shadow_bits.operand_rows import Plan, Step
 from gpuprof.trace.checkers.shadow_bits.propagate import NO_ORIGIN
 from gpuprof.trace.checkers.shadow_bits.space_bits import (
@@ -68,10 +69,7 @@ class Initcheck(Doubts):
             return
         plan, kind = self._module.plan(event.instruction), event.instruction.kind
         act, quick = _ACTS[kind], _QUICK.get(kind)
-        if kind == "compute" and self._n_hot_rows[event.instruction.number] and plan.simple is not None:
-            self._registers.follow(
-                plan.simple, self._slots(event.block), event.warp, event.active_masks, event.true_masks
-            )
+        if kind == "compute" and self._n_hot_rows[event.instruction.number] and self._follow(event, plan):
             return
         step = self._doubtful(event, plan, quick is None)
         if step is not None:
@@ -82,6 +80,15 @@ class Initcheck(Doubts):
         if kind in ENDS:
             self._exit(event)
 
+    def _follow(self, event: TraceEvent, plan: Plan) -> bool:
+        """Executes an instruction of the kind "compute" in one pass, if there is one for its rule."""
+        lanes = self._slots(event.block), event.warp, event.active_masks, event.true_masks
+        if plan.simple is not None:
+            self._registers.follow(plan.simple, *lanes)
+        elif plan.by_value is not None:
+            self._registers.follow_values(plan.by_value, *lanes, _values(event))
+        return plan.simple is not None or plan.by_value is not None
+
     def _doubtful(self, event: TraceEvent, plan: Plan, are_independent: bool) -> Step | None:
         """The event's warps with an undefined bit in a register of the instruction, if warps are independent; otherwise
         all of them if one warp has such a bit in a register that is read. None if no warp has one.
@@ -89,8 +96,19 @@ class Initcheck(Doubts):
         if not self._n_hot_rows[event.instruction.number]:
             return None
         slots = self._slots(event.block)
+        if plan.instruction.kind == "load" and not self._decides_load(event, plan, slots):
+            return None
         hot = self._registers.hot(slots, event.warp, plan.rows if are_independent else plan.decisive)
         return Step(event, plan, self._registers, slots, hot if are_independent else None) if len(hot) else None
+
+    def _decides_load(self, event: TraceEvent, plan: Plan, slots: np.ndarray) -> bool:
+        """True if a lane's undefined bit decides if it loads, or from where."""
+        registers = self._registers
+        address = [row for register in plan.sources.get("a", ()) for row in register]
+        return (
+            registers.undefined_lanes(slots, event.warp, plan.guard, event.active_masks) is not None
+            or registers.undefined_lanes(slots, event.warp, address, event.true_masks) is not None
+        )
 
     def post_event(self, event: TraceEvent) -> None:
         plan = self._module.plan(event.instruction)
@@ -135,14 +153,15 @@ class Initcheck(Doubts):
             self._undefined(step, doubtful, step.origin())
             return
         source = matrix_bits.source_lanes(step.inst, lane, clamp)
-        undefined = np.take_along_axis(np.where(step.active, values, ZERO), source, axis=1)
-        is_padding = np.take_along_axis(unpacked(step.only_padding("a")), source, axis=1) & ~doubtful
+        undefined = matrix_bits.shuffled(np.where(step.active, values, ZERO), source)
+        is_padding = matrix_bits.shuffled(unpacked(step.only_padding("a")), source) & ~doubtful
         step.put("dst", 0, np.where(doubtful, instruction_rules.ones(32), undefined), step.origin(), packed(is_padding))
 
     def _fixed_or_read(self, step: Step, name: str, slot: str) -> np.ndarray:
+        """int64 (n, 32), or (1, 32) of all warps."""
         fixed = matrix_bits.fixed(step.inst, name)
         if fixed is not None:
-            return np.full(step.true.shape, fixed, np.int64)
+            return np.full((1, 32), fixed, np.int64)
         return np.broadcast_to(step.values(slot)[0].astype(np.int64), step.true.shape)
 
     def _vote(self, step: Step) -> None:
@@ -193,15 +212,45 @@ class Initcheck(Doubts):
             if not undefined.any():
                 return None
         if event.instruction.number not in self._loaded:
-            row, lane = divmod(int(np.flatnonzero(undefined.any(axis=2))[0]), 32)
+            self._note_origin(event, access, *divmod(int(np.flatnonzero(undefined.any(axis=2))[0]), 32))
+        return undefined
+
+    def _load_at_once(self, event: TraceEvent, plan: Plan) -> bool:
+        """Executes a load in one pass, if all of its bytes are in one shadow and all lanes may read them."""
+        access, *others = event.accesses
+        encoded, nbytes = plan.instruction.encoded, access.nbytes
+        is_signed = encoded.op.types[0][0] == "s"
+        if others or plan.instruction.kind != "load" or nbytes > 4 * len(plan.words) or (is_signed and nbytes > 2):
+            return False
+        if self._spaces.is_clean(access, event.block):
+            self._quick_results(event, plan)
+            return True
+        whole = self._spaces.whole(access)
+        if whole is None or not whole[0].padding.is_defined or event.wrong(access) is not None:
+            return False
+        shadow, stride = whole
+        first = self._registers.load_lanes(
+            shadow.pages, self._slots(event.block), event.warp, access.masks, access.addresses, stride, nbytes,
+            plan.words, is_signed, plan.instruction.number,
+        )  # fmt: skip
+        if first < 0:
+            self._quick_results(event, plan)
+        else:
+            self._note_origin(event, access, *divmod(first, 32))
+        return True
+
+    def _note_origin(self, event: TraceEvent, access: Access, row: int, lane: int) -> None:
+        """A lane has loaded an undefined bit."""
+        if event.instruction.number not in self._loaded:
             address = int(access.addresses[row, lane])
             where = event.describe("global", address) if access.space == "global" else f"{address:#x}"
             self._loaded[event.instruction.number] = (
                 f"the value comes from {access.space} memory that was never written: {where}"
             )
-        return undefined
 
     def _quick_load(self, event: TraceEvent, plan: Plan) -> None:
+        if self._load_at_once(event, plan):
+            return
         undefined = _joined([self._read(event, access) for access in event.accesses])
         if undefined is None:
             self._quick_results(event, plan)
@@ -229,7 +278,7 @@ class Initcheck(Doubts):
 
     def _load(self, step: Step) -> None:
         self._check_address(step, "a")
-        if step.plan.instruction.kind == "load" and not step.guard_undefined.any():
+        if step.plan.instruction.kind == "load" and step.guard_masks is None:
             self._quick_load(step.event, step.plan)
         else:
             self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
@@ -258,6 +307,8 @@ class Initcheck(Doubts):
 
     def _store(self, step: Step) -> None:
         self._check_address(step, "a")
+        if self._store_at_once(step):
+            return
         words = step.undefined("b")
         doubtful = [word for word in words if word.any()]
         if not doubtful:
@@ -276,6 +327,34 @@ class Initcheck(Doubts):
             self._check_store(step, access, reported, step.origin("b"))
             write(pieces, undefined)
             write_padding(pieces, undefined & padding)
+
+    def _store_at_once(self, step: Step) -> bool:
+        """Executes a store in one pass, if all of its bytes are in one shadow and none of them is padding."""
+        event, number = step.event, step.plan.instruction.number
+        access, *others = event.accesses
+        of_structure = number in self._module.members or number in self._module.padding
+        if others or of_structure or step.plan.instruction.kind != "store":
+            return False
+        whole = self._spaces.whole(access)
+        if whole is None or not whole[0].padding.is_defined or event.wrong(access) is not None:
+            return False
+        rows = np.array(step.rows_of("b"), np.int64)
+        warps = step.slots, step.warps, access.masks
+        lanes = self._registers.lanes_to_store(*warps, rows, access.nbytes) if 4 * len(rows) >= access.nbytes else None
+        if lanes is None or not self._registers.hot(step.slots, step.warps, rows.tolist()).size:
+            return False
+        if access.space == "global" and lanes.any():
+            self._report_store(
+                step, access, unpacked(lanes), lambda *of: self._bytes_stored(step, *of), step.origin("b")
+            )
+        (piece,) = self._pieces(event, access)
+        self._registers.store_lanes(piece.shadow, *warps, piece.addresses, access.nbytes, rows)
+        return True
+
+    def _bytes_stored(self, step: Step, row: int, lane: int) -> np.ndarray:
+        """uint8 (nbytes,): the undefined bits that a lane stores."""
+        words = [word[row : row + 1, lane : lane + 1] for word in step.undefined("b")]
+        return instruction_rules.to_bytes(words, step.source_nbytes("b"))[0, 0, : step.inst.op.nbytes]
 
     def _other_fields(self, step: Step, access: Access, pieces: list[Piece]) -> np.ndarray | np.uint8:
         """uint8: the bits of a store that belong to other bit fields, and are still undefined."""
@@ -471,6 +550,14 @@ class Initcheck(Doubts):
             text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
             at = self._place("global", place.address)
             self._report(STORE, step, lanes, origin, lambda row, lane: (text, *at))
+
+
+def _values(event: TraceEvent) -> np.ndarray:
+    """uint64 (4, n, 32): what the first register or constant of each slot holds; anything for a slot without one."""
+    values = np.zeros((len(SLOTS), event.n_warps, 32), np.uint64)
+    for operand in reversed(event.operands):
+        values[SLOTS.index(operand.slot)] = operand.bits
+    return values
 
 
 def _is_followed(instruction: Instruction) -> bool:

@@ -1,6 +1,7 @@
 """Unordered accesses of different threads to the same bytes."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,15 @@ SCOPES = {"cta": vector_clocks.CTA}  # all others are visible to the whole GPU
 RELEASES, ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
 
+class Ordering(NamedTuple):
+    """Facts of an access: its properties (`how_of`), its scope, and whether it releases or acquires."""
+
+    how: int
+    scope: int
+    releases: bool
+    acquires: bool
+
+
 class Racecheck(Checker):
     """Finds races: accesses of two threads to the same bytes, one of them a write, that are not ordered.
 
@@ -99,7 +109,7 @@ class Racecheck(Checker):
         self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
         self._fragments = Fragments(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
-        self._how: dict[int, int] = {}
+        self._orderings: dict[int, Ordering] = {}
 
     def event(self, event: TraceEvent) -> None:
         instruction = event.instruction
@@ -137,7 +147,9 @@ class Racecheck(Checker):
             how = how_of(instruction, self.volatile)
             if instruction.number in self._guesses:
                 how = how & ~conflict_rules.VOLATILE | conflict_rules.STRONG
-            self._how[instruction.number] = how
+            scope = vector_clocks.CTA if how & conflict_rules.OF_BLOCK else vector_clocks.GPU
+            sem = _sem(instruction)
+            self._orderings[instruction.number] = Ordering(how, scope, sem in RELEASES, sem in ACQUIRES)
             return self._access
         if kind == "surface_store":
             return self._shadow.note_stored
@@ -262,15 +274,14 @@ class Racecheck(Checker):
     # Ordered accesses
 
     def _access(self, event: TraceEvent) -> None:
-        instruction, how = event.instruction, self._how[event.instruction.number]
-        slots, sem = self._blocks.slots(event.block), _sem(instruction)
-        scope = vector_clocks.CTA if how & conflict_rules.OF_BLOCK else vector_clocks.GPU
-        if sem in RELEASES:
+        how, scope, releases, acquires = self._orderings[event.instruction.number]
+        slots = self._blocks.slots(event.block)
+        if releases:
             self._publish(event, event.true_masks, scope, False)
         for access in event.accesses:
             if access.space in SPACES:
                 self._shadow.touch(event, access, slots, how, not self.same_value)
-        if sem in ACQUIRES:
+        if acquires:
             vector_clocks.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
 
     def _access_image(self, event: TraceEvent) -> None:

@@ -26,8 +26,8 @@ class LastPositions(Slots):
     lanes, as bits.
     """
 
-    def __init__(self, threads_per_block: int):
-        super().__init__(threads_per_block)
+    def __init__(self, n_blocks: int, threads_per_block: int):
+        super().__init__(n_blocks, threads_per_block)
         self.instructions = np.zeros((0, self.n_warps * WARP), np.int32)
         self.barriers = np.zeros((0, self.n_warps), np.int32)
         self.reached = np.zeros((0, self.n_warps), np.uint32)
@@ -36,8 +36,8 @@ class LastPositions(Slots):
         self.instructions = with_room(self.instructions, n_slots)
         self.barriers, self.reached = with_room(self.barriers, n_slots), with_room(self.reached, n_slots)
 
-    def clear(self, slot: int) -> None:
-        self.instructions[slot] = self.barriers[slot] = self.reached[slot] = 0
+    def clear(self, slots: list[int]) -> None:
+        self.instructions[slots] = self.barriers[slots] = self.reached[slots] = 0
 
 
 class Synccheck(Checker):
@@ -52,7 +52,7 @@ class Synccheck(Checker):
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
-        self._positions = LastPositions(kernel.threads_per_block)
+        self._positions = LastPositions(kernel.n_blocks, kernel.threads_per_block)
         self._ended: set[int] = set()  # blocks, if others may access their memory
         self._use = MbarrierUse(kernel, self._misused, self._ended.__contains__)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}

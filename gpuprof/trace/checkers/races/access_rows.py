@@ -124,7 +124,13 @@ def row_of(order, moment, site, lanes, stride):
 
 @cached_njit(**OPTIONS)
 def fill_index(index, table, n):
-    """Adds all lines of a table from 1 on, rows or ways, to an index of zeros."""
+    """Makes the index of all lines of a table from 1 on, rows or ways."""
+    _fill(index, table, n)
+
+
+@inline_njit
+def _fill(index, table, n):
+    index[:] = 0
     for number in range(1, n):
         at = _begin_of(table, number, len(index))
         while index[at] != 0:
@@ -134,7 +140,7 @@ def fill_index(index, table, n):
 
 def index_of(table: np.ndarray, n: int) -> np.ndarray:
     """int32: a new index, with room for as many lines as the table."""
-    index = np.zeros(len(table) * 5 // 4, np.int32)
+    index = np.empty(len(table) * 5 // 4, np.int32)
     fill_index(index, table, n)
     return index
 
@@ -147,36 +153,75 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
     n_rows, n_moments, n_ways = (int(order.counts[which]) for which in (N_ROWS, N_MOMENTS, N_WAYS))
     has_row, is_live, has_way = (np.zeros(n, np.bool_) for n in (n_rows, n_moments, n_ways))
     has_row[0] = is_live[0] = has_way[0] = True
-    present = order.state[:, :, PRESENT], order.by_lane[:, PRESENT]
+    is_live[moments] = True
     each_entry(has_row, np.zeros(0, np.int32))
-    has_way[order.rows[:n_rows][has_row, WAY]] = True
-    for needed in (order.rows[:n_rows][has_row, MOMENT], *present, order.group, order.groups, moments):
-        is_live[needed.reshape(-1)] = True
-    of_group = is_live & (order.moments[:n_moments, EPOCH] == IN_GROUP)
-    if of_group.any():
-        is_live[order.moments[:n_moments][of_group, DONE]] = True
-    new_moments, new_rows, new_ways = (np.cumsum(live, dtype=np.int32) - 1 for live in (is_live, has_row, has_way))
+    of_groups = order.group.reshape(-1), order.groups.reshape(-1)
+    mark_used(order, *of_groups, has_row, is_live, has_way)
+    new_rows, new_moments = np.empty(n_rows, np.int32), np.empty(n_moments, np.int32)
+    drop_unused(order, *of_groups, has_row, is_live, has_way, new_rows, new_moments)
     each_entry(has_row, new_rows)
-    for table, live in ((order.moments, is_live), (order.rows, has_row), (order.ways, has_way)):
-        _drop(table, live)
-    n_rows, n_moments, n_ways = int(has_row.sum()), int(is_live.sum()), int(has_way.sum())
-    order.counts[[N_ROWS, N_MOMENTS, N_WAYS, LAST_WAY]] = n_rows, n_moments, n_ways, 0
-    order.rows[:n_rows, MOMENT] = new_moments[order.rows[:n_rows, MOMENT]]
-    order.rows[:n_rows, WAY] = new_ways[order.rows[:n_rows, WAY]]
-    of_group = order.moments[:n_moments, EPOCH] == IN_GROUP
-    if of_group.any():
-        order.moments[:n_moments, DONE][of_group] = new_moments[order.moments[:n_moments, DONE][of_group]]
-    for numbers in (*present, order.group, order.groups):
-        numbers[:] = new_moments[numbers]
     if order.state.shape[2] > N_PLAIN:
         for fenced in (order.state[:, :, FENCED], order.by_lane[:, FENCED]):
             fenced[:] = np.concatenate(([0], np.cumsum(is_live)))[fenced]
-    for index, table, n in ((order.row_index, order.rows, n_rows), (order.way_index, order.ways, n_ways)):
-        index[:] = 0
-        fill_index(index, table, n)
     return new_moments[moments].astype(np.int64)
 
 
-def _drop(table: np.ndarray, is_live: np.ndarray) -> None:
-    live_rows = table[: len(is_live)][is_live]
-    table[: len(live_rows)] = live_rows
+@cached_njit(**OPTIONS)
+def mark_used(order, group, groups, has_row, is_live, has_way):
+    """Marks the ways and moments of rows, and the moments of warps and groups; then those of their ends."""
+    for row in range(len(has_row)):
+        if has_row[row]:
+            has_way[order.rows[row, WAY]] = is_live[order.rows[row, MOMENT]] = True
+    for numbers in (group, groups):
+        for number in numbers:
+            is_live[number] = True
+    for slot in range(order.state.shape[0]):
+        for warp in range(order.state.shape[1]):
+            is_live[order.state[slot, warp, PRESENT]] = True
+    for row in range(order.by_lane.shape[0]):
+        for lane in range(32):
+            is_live[order.by_lane[row, PRESENT, lane]] = True
+    for moment in range(len(is_live)):
+        if is_live[moment] and order.moments[moment, EPOCH] == IN_GROUP:
+            is_live[order.moments[moment, DONE]] = True
+
+
+@cached_njit(**OPTIONS)
+def drop_unused(order, group, groups, has_row, is_live, has_way, new_rows, new_moments):
+    """Moves what is used to the beginning of each table, with new numbers, and writes those of rows and moments, int32,
+    to the last two.
+    """
+    rows, counts = order.rows, order.counts
+    counts[N_MOMENTS] = _dropped(order.moments, is_live, new_moments)
+    new_ways = order.way_index[: len(has_way)]  # its content is replaced below
+    counts[N_WAYS], counts[LAST_WAY] = _dropped(order.ways, has_way, new_ways), 0
+    counts[N_ROWS] = _dropped(rows, has_row, new_rows)
+    for row in range(counts[N_ROWS]):
+        rows[row, MOMENT], rows[row, WAY] = new_moments[rows[row, MOMENT]], new_ways[rows[row, WAY]]
+    for moment in range(counts[N_MOMENTS]):
+        if order.moments[moment, EPOCH] == IN_GROUP:
+            order.moments[moment, DONE] = new_moments[order.moments[moment, DONE]]
+    for numbers in (group, groups):
+        for k in range(len(numbers)):
+            numbers[k] = new_moments[numbers[k]]
+    for slot in range(order.state.shape[0]):
+        for warp in range(order.state.shape[1]):
+            order.state[slot, warp, PRESENT] = new_moments[order.state[slot, warp, PRESENT]]
+    for row in range(order.by_lane.shape[0]):
+        for lane in range(32):
+            order.by_lane[row, PRESENT, lane] = new_moments[order.by_lane[row, PRESENT, lane]]
+    _fill(order.row_index, rows, counts[N_ROWS])
+    _fill(order.way_index, order.ways, counts[N_WAYS])
+
+
+@inline_njit
+def _dropped(table, is_used, new):
+    """The number of lines that remain."""
+    n = 0
+    for line in range(len(is_used)):
+        new[line] = n
+        if is_used[line]:
+            for column in range(table.shape[1]):
+                table[n, column] = table[line, column]
+            n += 1
+    return n

@@ -41,7 +41,7 @@ class Blocks(Slots):
         """The arguments describe the kernel: it waits within warps; it fences, releases or acquires; it has
         asynchronous operations or fences for them; it has groups of these.
         """
-        super().__init__(threads_per_block)
+        super().__init__(n_blocks, threads_per_block)
         warps = self.n_warps
         n_known, n_published = (WARP if syncs_warps else 0), (n_blocks if publishes else 0)
         n_syncing, n_ordered = (warps if syncs_warps else 0), (warps if publishes or is_asynchronous else 0)
@@ -80,10 +80,12 @@ class Blocks(Slots):
     def grow(self, n_slots: int) -> None:
         self.order = self.order._replace(**{name: with_room(getattr(self.order, name), n_slots) for name in PER_SLOT})
 
-    def clear(self, slot: int) -> None:
-        give_all(self.order, slot)
+    def clear(self, slots: list[int]) -> None:
+        for slot in slots:
+            if self.order.diverged[slot].any():
+                give_all(self.order, slot)
         for name in PER_SLOT:
-            getattr(self.order, name)[slot] = 0
+            getattr(self.order, name)[slots] = 0
 
     def absent(self, masks: np.ndarray, slots: np.ndarray, warps: np.ndarray) -> np.ndarray:
         """uint32 (n,): lanes of warps whose absence does not matter: if those of `masks`, uint32 (n,), arrive, all are

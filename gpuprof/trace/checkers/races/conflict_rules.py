@@ -71,8 +71,8 @@ class Group(NamedTuple):
 
 class Stored(NamedTuple):
     """The values that an event's warps store, and the previous content of memory: uint64 (m, n, 32), m words per lane;
-    (0, ...) if values are not compared. `addresses` int64 (n, 32) and `origins` int64 (n,), whose sums are addresses of
-    lines.
+    (0, ...) if values are not compared. `addresses`, int64 (n, 32): of lines, without what `origin_of` adds for a warp,
+    whose block has the slot in `slots`, int64 (n,).
     """
 
     values: np.ndarray
@@ -82,7 +82,15 @@ class Stored(NamedTuple):
     warps: np.ndarray
     masks: np.ndarray
     addresses: np.ndarray
-    origins: np.ndarray
+    slots: np.ndarray
+    stride: int
+    offset: int
+
+
+@inline_njit
+def origin_of(stored, row):
+    """The difference between addresses of lines and those of a warp."""
+    return stored.slots[row] * stored.stride + stored.offset
 
 
 @inline_njit
@@ -341,7 +349,7 @@ def _row_of_writer(order, stored, group, writer, its, address):
     block, warp, start = order.moments[moment, BLOCK], order.moments[moment, WARP], address & -stored.nbytes
     for k in range(group.row, -1, -1):
         if stored.blocks[k] == block and stored.warps[k] == warp:
-            is_there = np.int64(stored.masks[k]) >> its & 1 and stored.addresses[k, its] + stored.origins[k] == start
+            is_there = np.int64(stored.masks[k]) >> its & 1 and stored.addresses[k, its] + origin_of(stored, k) == start
             return np.int64(k) if is_there else np.int64(-1)
     return np.int64(-1)
 

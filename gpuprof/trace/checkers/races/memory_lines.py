@@ -3,14 +3,33 @@
 import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
+from gpuprof.jit.cached import cached_njit
 from gpuprof.trace.checkers.races.block_races import Blocks
 from gpuprof.trace.checkers.races.stamp_lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
 from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, LineTable
 from gpuprof.trace.checkers.slots import longer, with_room
+from gpuprof.trace.event import Access
 from gpuprof.trace.kernel import Kernel
 
 LAST_PAGE = 1 << 24  # 64 GiB of addresses
 NOWHERE = -1
+
+
+@cached_njit
+def number_pages(pages, n_pages, addresses, base):
+    """Numbers the pages of addresses, int64 (n,), that have no number yet, from `n_pages` on. Gives the number of pages
+    then, and the last page; those beyond the table `pages` get no number.
+    """
+    last = np.int64(-1)
+    for k in range(len(addresses)):
+        page = addresses[k] - base >> PAGE_SHIFT
+        if page < 0 or page >= LAST_PAGE:
+            continue
+        last = max(last, page)
+        if page < len(pages) and pages[page] == NOWHERE:
+            pages[page] = n_pages
+            n_pages += 1
+    return n_pages, last
 
 
 class GlobalLines:
@@ -27,16 +46,11 @@ class GlobalLines:
         return LineTable(self.lines, self._pages, self.base, self.base + (LAST_PAGE << PAGE_SHIFT))
 
     def cover(self, addresses: np.ndarray) -> None:
-        """Allocates lines for addresses of the program, where they may have some: int64, of any shape."""
-        page = np.unique((addresses - self.base) >> PAGE_SHIFT)
-        page = page[(page >= 0) & (page < LAST_PAGE)]
-        if not len(page):
-            return
-        if page[-1] >= len(self._pages):
-            self._pages = np.concatenate((self._pages, np.full(int(page[-1]) + 1, NOWHERE, np.int64)))
-        missing = page[self._pages[page] == NOWHERE]
-        self._pages[missing] = self._n_pages + np.arange(len(missing))
-        self._n_pages += len(missing)
+        """Allocates lines for addresses of the program, where they may have some: int64 (n,)."""
+        self._n_pages, last = number_pages(self._pages, self._n_pages, addresses, self.base)
+        if last >= len(self._pages):
+            self._pages = np.concatenate((self._pages, np.full(last + 1, NOWHERE, np.int64)))
+            self._n_pages, _ = number_pages(self._pages, self._n_pages, addresses, self.base)
         self.lines = longer(self.lines, self._n_pages * LINES_OF_PAGE)
 
     def pages(self) -> tuple[np.ndarray, np.ndarray]:
@@ -70,9 +84,13 @@ class SharedLines:
     def cover(self, n_slots: int) -> None:
         self.lines = with_room(self.lines, n_slots * self._n_lines)
 
-    def is_far(self, addresses: np.ndarray, active: np.ndarray) -> bool:
+    def is_far(self, access: Access) -> bool:
         """True if lanes access the memory of a block by its rank."""
-        return self._kernel.cluster != (1, 1, 1) and bool((active & (addresses >> RANK_SHIFT > 0)).any())
+        return self._kernel.cluster != (1, 1, 1) and bool((access.active & (access.addresses >> RANK_SHIFT > 0)).any())
+
+    def far_lanes(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> np.ndarray:
+        """int64 (n, 32): `far` of an access' lanes. blocks, slots: int64 (n,)."""
+        return self.far(access.addresses, access.nbytes, access.active, blocks[:, None], slots[:, None])
 
     def far(self, addresses: np.ndarray, nbytes, active: np.ndarray, blocks: np.ndarray, slots: np.ndarray):
         """int64, of any shape: addresses among those of all slots, for bytes as seen by `blocks`, which have `slots`;
@@ -101,6 +119,7 @@ class SharedLines:
 
     def clear(self, pool: Pool, block: int, slot: int) -> None:
         """Clears the lines of a block that has ended, which had the slot."""
-        clear_lines(pool, self.lines[slot * self._n_lines : (slot + 1) * self._n_lines])
+        if self._kernel.shared_nbytes:
+            clear_lines(pool, self.lines[slot * self._n_lines : (slot + 1) * self._n_lines])
         if self._kernel.cluster != (1, 1, 1):
             self._ended.add(block)

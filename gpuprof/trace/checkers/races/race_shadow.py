@@ -1,6 +1,7 @@
 """The state of racecheck for a launch: the ordering, the accesses of bytes, and the races."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,16 +13,31 @@ from gpuprof.trace.checkers.races.memory_lines import GlobalLines, SharedLines
 from gpuprof.trace.checkers.races.stamp_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.touched_lines import touched_runs
 from gpuprof.trace.event import WARP, Access, TraceEvent
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Instruction, Kernel
 
 SPACES = ("global", "shared")
 NUMBERS_OF_ROW = 64  # numbers of the pool for each row before the tables are compacted
+# A compaction that has removed less than a tenth will hardly remove more soon: the next one waits for twice as many.
+SPARSE, QUARTERS_AFTER_SOME, QUARTERS_AFTER_NONE = 10, 5, 8
 NUMBERS_OF_LINE = CELL_LENGTH  # for a line that a warp touches completely
 GROWTH_SHIFT = 4  # a pool grows by a sixteenth
 DOES = {"load": conflict_rules.READ, "store": conflict_rules.WRITE}
 OF_SURFACES = "c"
 SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of the stored values
 NO_WORDS = np.zeros((0, 1, 1), np.uint64)
+
+
+class Site(NamedTuple):
+    """The facts of an instruction's accesses that are known before they happen. `slot`: of the stored values, "" if
+    they are not compared; the others are arguments of `stamps.touch`.
+    """
+
+    slot: str
+    number: int
+    how: int
+    does: int
+    n_rows: int
+    n_numbers: int
 
 
 class Shadow:
@@ -38,10 +54,12 @@ class Shadow:
         self.found = {space: np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64) for space in SPACES}
         self.n_found = dict.fromkeys(SPACES, 0)
         self.renumber: Callable[[Callable[[np.ndarray], np.ndarray]], None] = lambda compacted: None
-        self._n_needed = 0  # rows, ways and moments after the last compaction
+        # Rows, ways and moments after the last compaction; quarters of them that there may be before the next one.
+        self._n_needed, self._quarters = 0, QUARTERS_AFTER_SOME
         self._memory, self._memory_base = np.zeros(0, np.uint8), 0
         writes_surfaces = any(instruction.kind == "surface_store" for instruction in kernel.instructions)
         self._left, self._to_surface = Left() if writes_surfaces else None, NO_WORDS
+        self._sites: dict[tuple[int, str, int], Site] = {}  # by instruction, operation and bytes
 
     @property
     def nbytes(self) -> dict[str, int]:
@@ -56,66 +74,80 @@ class Shadow:
 
     def touch(self, event: TraceEvent, access: Access, slots: np.ndarray, how: int, compares: bool) -> None:
         """Lanes of an event access global or shared memory. `slots` int64 (n,), of their blocks. `compares`: a store of
-        an unchanged value is not a race.
+        an unchanged value is not a race. `how`, `compares`: always the same for an instruction.
         """
-        slot = SLOTS.get(event.instruction.kind, "")
-        # A formatted store to a surface converts values, which are then unknown.
-        has_values = slot != "" and access.nbytes == event.instruction.nbytes
-        how |= conflict_rules.HAS_VALUE if has_values else 0
-        how |= conflict_rules.ASYNC if event.instruction.kind == "copy" and access.operation == "store" else 0
-        values = held = NO_WORDS
-        if has_values and compares and slot == OF_SURFACES:
+        site = self._site(event.instruction, access, how, compares)
+        values, held = self._stored(event, access, site.slot) if site.slot else (NO_WORDS, NO_WORDS)
+        addresses, is_far = access.addresses, False
+        if access.space == "global":
+            stride, offset = 0, -self._global.base
+            if site.does & conflict_rules.WRITE:
+                self._memory_base, self._memory = event.global_memory
+        else:
+            stride, offset = self._shared.stride, 0
+            is_far = self._shared.is_far(access)
+            if is_far:
+                addresses, stride = self._shared.far_lanes(access, event.block, slots), 0
+            else:
+                self._shared.cover(self._blocks.n_slots)
+        given = conflict_rules.Stored(
+            values, held, access.nbytes, event.block, event.warp, access.masks, addresses, slots, stride, offset
+        )
+        self._touch_lanes(access, site, given, is_far)
+
+    def _site(self, instruction: Instruction, access: Access, how: int, compares: bool) -> Site:
+        key = instruction.number, access.operation, access.nbytes
+        site = self._sites.get(key)
+        if site is None:
+            slot = SLOTS.get(instruction.kind, "")
+            # A formatted store to a surface converts values, which are then unknown.
+            has_values = slot != "" and access.nbytes == instruction.nbytes
+            how |= conflict_rules.HAS_VALUE if has_values else 0
+            how |= conflict_rules.ASYNC if instruction.kind == "copy" and access.operation == "store" else 0
+            site = self._sites[key] = Site(
+                slot if has_values and compares else "",
+                instruction.number,
+                how,
+                DOES.get(access.operation, conflict_rules.READ | conflict_rules.WRITE),
+                stamps.rows_of_warp(access.nbytes),
+                stamps.numbers_of_warp(access.nbytes),
+            )
+        return site
+
+    def _stored(self, event: TraceEvent, access: Access, slot: str) -> tuple[np.ndarray, np.ndarray]:
+        """uint64 (m, n, 32) each: the stored values, and the content of memory before."""
+        if slot == OF_SURFACES:
             values, held = self._to_surface, self._left.words(event, access)
-        elif has_values and compares:
+        else:
             values, held = _words(event, slot), event.memory_words(access)
         if len(values) and access.space == "global" and self._left:
             self._left.put(event, access, values)
-        if access.space == "global":
-            if access.operation != "load":
-                self._memory_base, self._memory = event.global_memory
-            addresses, origins = access.addresses, np.full(event.n_warps, -self._global.base)
-        elif self._shared.is_far(access.addresses, access.active):
-            addresses = self._shared.far(
-                access.addresses, access.nbytes, access.active, event.block[:, None], slots[:, None]
-            )
-            origins = np.zeros(event.n_warps, np.int64)
-        else:
-            self._shared.cover(int(slots.max(initial=0)) + 1)
-            addresses, origins = access.addresses, slots * self._shared.stride
-        place = self._place(access.space, addresses is not access.addresses)
-        given = conflict_rules.Stored(
-            values, held, access.nbytes, event.block, event.warp, access.masks, addresses, origins
-        )
-        n_rows, n_numbers = stamps.rows_of_warp(access.nbytes), stamps.numbers_of_warp(access.nbytes)
-        does, number = DOES.get(access.operation, conflict_rules.READ | conflict_rules.WRITE), event.instruction.number
-        tables, start, is_covered = self._blocks.order, 0, False
-        tables.counts[vector_clocks.N_FOUND] = self.n_found[access.space]
+        return values, held
+
+    def _touch_lanes(self, access: Access, site: Site, given: conflict_rules.Stored, is_far: bool) -> None:
+        """Makes room whenever there is none left for one more warp."""
+        found, start, n, is_covered = self.found[access.space], 0, len(access.masks), False
+        self._blocks.order.counts[vector_clocks.N_FOUND] = self.n_found[access.space]
         while True:
             start = stamps.touch(
-                tables,
+                self._blocks.order,
                 self._pool,
-                place,
-                self.found[access.space],
+                self._place(access.space, is_far),
+                found,
                 given,
                 access.addresses,
-                slots,
                 self._addresses,
                 self._moments,
-                number,
-                how,
-                does,
-                n_rows,
-                n_numbers,
+                *site[1:],
                 start,
             )
-            if start == event.n_warps:
+            if start == n:
                 break
             if access.space == "global" and not is_covered:
                 self._global.cover(access.addresses[start:][access.active[start:]])
                 is_covered = True
-            self._room_for(n_rows, n_numbers, (event.n_warps - start) * access.nbytes * NUMBERS_OF_LINE)
-            tables, place = self._blocks.order, self._place(access.space, addresses is not access.addresses)
-        self.n_found[access.space] = int(tables.counts[vector_clocks.N_FOUND])
+            self._room_for(site.n_rows, site.n_numbers, (n - start) * access.nbytes * NUMBERS_OF_LINE)
+        self.n_found[access.space] = int(self._blocks.order.counts[vector_clocks.N_FOUND])
 
     def note_stored(self, event: TraceEvent) -> None:
         """Lanes are about to store to a surface. The addresses are known only after the store, when the previous
@@ -195,18 +227,20 @@ class Shadow:
         lacks_ways = counts[vector_clocks.N_WAYS] + n_rows > len(tables.ways)
         least = len(self._pool.numbers) // NUMBERS_OF_ROW
         lacks_some = lacks_moments or lacks_rows or lacks_ways
-        if lacks_some and 4 * self._n_used > 5 * self._n_needed + max(LEAST_ROWS, least):
+        if lacks_some and 4 * self._n_used > self._quarters * self._n_needed + max(LEAST_ROWS, least):
+            n_before = self._n_used
             self.renumber(self.compact)
             self._n_needed = self._n_used
+            has_removed = SPARSE * (n_before - self._n_needed) > n_before
+            self._quarters = QUARTERS_AFTER_SOME if has_removed else QUARTERS_AFTER_NONE
         self._blocks.room_for(n_moments)
         self._blocks.room_for_rows(n_rows)
 
     @property
     def _n_used(self) -> int:
         """Used rows, ways and moments."""
-        return int(
-            self._blocks.order.counts[[vector_clocks.N_ROWS, vector_clocks.N_WAYS, vector_clocks.N_MOMENTS]].sum()
-        )
+        counts = self._blocks.order.counts
+        return int(counts[vector_clocks.N_ROWS] + counts[vector_clocks.N_WAYS] + counts[vector_clocks.N_MOMENTS])
 
     def _room_for_numbers(self, n: int, n_likely: int = 0) -> None:
         needed, numbers = int(self._pool.counts[N_USED]) + n, self._pool.numbers
@@ -234,5 +268,5 @@ def _words(event: TraceEvent, slot: str) -> np.ndarray:
 
 _NO_ROWS = np.zeros(0, np.int64)
 _NOTHING_STORED = conflict_rules.Stored(
-    NO_WORDS, NO_WORDS, 1, _NO_ROWS, _NO_ROWS, np.zeros(0, np.uint32), np.zeros((0, 32), np.int64), _NO_ROWS
+    NO_WORDS, NO_WORDS, 1, _NO_ROWS, _NO_ROWS, np.zeros(0, np.uint32), np.zeros((0, 32), np.int64), _NO_ROWS, 0, 0
 )

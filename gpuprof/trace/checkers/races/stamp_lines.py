@@ -227,7 +227,13 @@ def _at(start, head, form, column, unit):
 def _unit_entry(numbers, start, head, form, column, unit):
     if not head >> column & 1:
         return np.int64(0)
-    (at, bit), width = _at(start, head, form, column, unit), head >> HEAD_SHIFT
+    at, bit = _at(start, head, form, column, unit)
+    return _entry_at(numbers, at, bit, head >> HEAD_SHIFT)
+
+
+@inline_njit
+def _entry_at(numbers, at, bit, width):
+    """The entry of `width` bits that begins at a bit of a number."""
     bits = np.int64(numbers[at]) >> bit
     if bit + width > 32:
         bits |= np.int64(numbers[at + 1]) << 32 - bit
@@ -237,7 +243,12 @@ def _unit_entry(numbers, start, head, form, column, unit):
 @inline_njit
 def _put_unit_entry(numbers, start, head, form, column, unit, entry):
     """Stores an entry in a column that is present and wide enough."""
-    (at, bit), width = _at(start, head, form, column, unit), head >> HEAD_SHIFT
+    at, bit = _at(start, head, form, column, unit)
+    _put_entry(numbers, at, bit, head >> HEAD_SHIFT, entry)
+
+
+@inline_njit
+def _put_entry(numbers, at, bit, width, entry):
     bits = ((np.int64(1) << width) - 1) << bit
     both = np.int64(numbers[at])
     numbers[at] = (both & ~bits | entry << bit) & WHOLE
@@ -368,12 +379,14 @@ def each_entry(pool, lines, has_row, new_rows):
 @inline_njit
 def _each_of_units(numbers, start, form, has_row, new_rows):
     head = np.int64(numbers[start])
-    for column in range(N_STAMPS):
-        for unit in range(LINE_NBYTES >> shift_of(form)):
-            if head >> column & 1:
-                entry = _unit_entry(numbers, start, head, form, column, unit)
-                entry = _one_entry(entry, has_row, new_rows)  # a new number is never greater
-                _put_unit_entry(numbers, start, head, form, column, unit, entry)
+    width = head >> HEAD_SHIFT
+    for k in range(_n_columns(head & COLUMNS) * (LINE_NBYTES >> shift_of(form))):  # columns are side by side
+        at, bit = start + 1 + (k * width >> 5), k * width & 31
+        entry = _entry_at(numbers, at, bit, width)
+        if entry != 0:
+            entry = _one_entry(entry, has_row, new_rows)  # a new number is never greater
+            if len(new_rows):
+                _put_entry(numbers, at, bit, width, entry)
 
 
 @inline_njit

@@ -16,6 +16,7 @@ from gpuprof.trace.checkers.races.conflict_rules import (
     entry_at,
     judge,
     lane_at,
+    origin_of,
     piece,
 )
 from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
@@ -105,7 +106,7 @@ def _has_room(order, pool, n_rows, n_numbers):
 
 @cached_njit(**OPTIONS)
 def touch(  # noqa: C901, PLR0913  # compiled: arrays, and a loop without calls
-    order, pool, table, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
+    order, pool, table, found, stored, shown, addresses, moments, at, how, does, n_rows, n_numbers, start
 ):  # fmt: skip
     """Warps read or write memory, each `stored.nbytes` per lane: `shown`, int64 (n, 32), are the program's addresses.
     `addresses`, `moments`: int64 (32,), scratch space for a warp; `n_rows`, `n_numbers`: the maximum needs of each.
@@ -115,7 +116,7 @@ def touch(  # noqa: C901, PLR0913  # compiled: arrays, and a loop without calls
     for k in range(start, len(stored.masks)):
         if not _has_room(order, pool, n_rows, n_numbers):
             return k
-        block, slot, warp = stored.blocks[k], slots[k], stored.warps[k]
+        block, slot, warp = stored.blocks[k], stored.slots[k], stored.warps[k]
         left, has_lines = _lanes_with_lines(table, stored, k, addresses)
         if not has_lines:
             return k
@@ -160,15 +161,18 @@ def _lanes_with_lines(table, stored, k, addresses):
     """Lanes to process, as bits, whose addresses, those of lines, are written to `addresses`; and whether all of them
     have lines. A misaligned access faults or is refused.
     """
-    covered, mask = np.int64(0), np.int64(stored.masks[k])
+    covered, mask, origin = np.int64(0), np.int64(stored.masks[k]), origin_of(stored, k)
+    page = np.int64(-1)  # the last one that has lines
     for lane in range(32):
         address = stored.addresses[k, lane]
         is_inside = table.low <= address <= table.high - stored.nbytes
         if not mask >> lane & 1 or address & stored.nbytes - 1 or not is_inside:
             continue
-        addresses[lane] = address + stored.origins[k]
-        if _line_of(table, addresses[lane]) < 0:
-            return covered, False
+        addresses[lane] = address + origin
+        if addresses[lane] >> PAGE_SHIFT != page:
+            if _line_of(table, addresses[lane]) < 0:
+                return covered, False
+            page = addresses[lane] >> PAGE_SHIFT
         covered |= np.int64(1) << lane
     return covered, True
 

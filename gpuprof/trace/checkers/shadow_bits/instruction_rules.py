@@ -274,15 +274,21 @@ def _clz(x: Operands) -> np.ndarray:
 
 def _cvt(x: Operands) -> np.ndarray:
     to, start = x.inst.op.types
-    is_plain = to[0] in "us" and start[0] in "us" and not unpack(x.inst.mods, "sat")
-    wide, narrow = ones(_bits_of(to)), _bits_of(start)
-    if not is_plain:
+    wide, narrow = ones(number_bits(to)), number_bits(start)
+    if not is_plain_conversion(x.inst):
         return spread(x.undefined["a"] & ones(narrow), wide)
     bits = x.undefined["a"] & ones(narrow)
     return (signed(bits, narrow) if start[0] == "s" else bits) & wide
 
 
-def _bits_of(type_name: str) -> int:
+def is_plain_conversion(inst: Instruction) -> bool:
+    """True if a conversion only extends or cuts an integer."""
+    to, start = inst.op.types
+    return to[0] in "us" and start[0] in "us" and not unpack(inst.mods, "sat")
+
+
+def number_bits(type_name: str) -> int:
+    """Bits of a number of a type."""
     return 32 if type_name == "tf32" else int("".join(filter(str.isdigit, type_name)))
 
 

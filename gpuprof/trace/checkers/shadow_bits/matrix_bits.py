@@ -16,8 +16,8 @@ MATRIX_ROW_NBYTES = 16
 
 
 def source_lanes(inst: Instruction, lane: np.ndarray, clamp: np.ndarray) -> np.ndarray:
-    """int64 (n, 32): the lanes that provide a shuffle's values. lane, clamp: operands b and c, int64 (n, 32). The
-    computation is the pseudocode of PTX ISA, shfl.
+    """int64 (n, 32): the lanes that provide a shuffle's values. lane, clamp: operands b and c, int64 (n, 32). If both
+    are those of all warps, (1, 32), so is the result. The computation is the pseudocode of PTX ISA, shfl.
     """
     lane, clamp = lane & 31, clamp & 0x1FFF
     segment, last = clamp >> 8 & 31, clamp & 31
@@ -31,6 +31,11 @@ def source_lanes(inst: Instruction, lane: np.ndarray, clamp: np.ndarray) -> np.n
     }[mode]
     valid = source >= most if mode == "up" else source <= most
     return np.where(valid, source, LANE)
+
+
+def shuffled(values: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """(n, 32): the values, (n, 32), of the lanes `source`, int64 (n or 1, 32)."""
+    return values[:, source[0]] if len(source) == 1 else np.take_along_axis(values, source, axis=1)
 
 
 def fixed(inst: Instruction, name: str) -> int | None:

@@ -2,6 +2,8 @@
 undefined bytes.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpuprof.jit.cached import cached_njit
@@ -12,6 +14,16 @@ PAGE_SHIFT = 8
 PAGE_NBYTES = 1 << PAGE_SHIFT
 DEFINED, UNDEFINED = -1, -2  # states of uniform pages; for others, the number of their bytes' page
 ONE_LANE = np.ones(1, np.uint32)
+
+
+class Pages(NamedTuple):
+    """The state of a shadow for compiled functions: see MemoryShadow."""
+
+    states: np.ndarray
+    data: np.ndarray
+    n_undefined: np.ndarray
+    base: int
+    outside: int
 
 
 class MemoryShadow:
@@ -40,6 +52,10 @@ class MemoryShadow:
     def nbytes(self) -> int:
         """Memory of the shadow itself."""
         return self._states.nbytes + self._bytes.nbytes + self._n_undefined.nbytes
+
+    @property
+    def pages(self) -> Pages:
+        return Pages(self._states, self._bytes, self._n_undefined, max(self._base, 0), self._outside)
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -134,11 +150,14 @@ class MemoryShadow:
 
     def write(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
         """Lanes store bytes with these undefined bits, uint8 (n, 32, nbytes)."""
+        self.take_pages(addresses, masks, undefined.shape[2])
+        self._store(addresses, masks, undefined)
+
+    def take_pages(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
+        """Gives bytes of their own to the pages to which lanes store undefined bits."""
         self.is_defined = False
-        nbytes = undefined.shape[2]
         self._cover(addresses, masks, nbytes)
         self._make(self._touched(addresses, masks, nbytes, (DEFINED, UNDEFINED)))
-        self._store(addresses, masks, undefined)
 
     def _store(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
         store_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, undefined)
@@ -223,7 +242,7 @@ def _edges(start: int, end: int) -> list[tuple[int, int]]:
 
 
 @internal_njit
-def _state_of(states, page, outside):
+def state_of(states, page, outside):
     return states[page] if 0 <= page < len(states) else outside
 
 
@@ -259,7 +278,7 @@ def _define(states, data, n_undefined, at, nbytes):
 @internal_njit
 def _has_undefined(states, data, at, nbytes, outside):
     for place in range(at, at + nbytes):
-        state = _state_of(states, place >> PAGE_SHIFT, outside)
+        state = state_of(states, place >> PAGE_SHIFT, outside)
         if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
             return True
     return False
@@ -291,7 +310,7 @@ def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbyt
             if at + nbytes - 1 >> PAGE_SHIFT == page:
                 if page == clean:
                     continue
-                state = _state_of(states, page, outside)
+                state = state_of(states, page, outside)
                 if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
                     continue
@@ -309,11 +328,11 @@ def load_bits(states, data, base, outside, addresses, masks, nbytes, bits):
             if not masks[row] >> np.uint32(lane) & np.uint32(1):
                 continue
             at = addresses[row, lane] - base
-            page, state = at >> PAGE_SHIFT, _state_of(states, at >> PAGE_SHIFT, outside)
+            page, state = at >> PAGE_SHIFT, state_of(states, at >> PAGE_SHIFT, outside)
             for k in range(nbytes):
                 if at + k >> PAGE_SHIFT != page:
                     page = at + k >> PAGE_SHIFT
-                    state = _state_of(states, page, outside)
+                    state = state_of(states, page, outside)
                 if state >= 0:
                     bits[row, lane, k] = data[state, at + k & (PAGE_NBYTES - 1)]
                 elif state == UNDEFINED:

@@ -10,10 +10,11 @@ import numpy as np
 from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
 from gpuprof.isa.kinds import KINDS
 from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO
+from gpuprof.trace.checkers.shadow_bits.lane_rules import ByValue, by_value_of
 from gpuprof.trace.checkers.shadow_bits.padding_bits import Member, members_of, padding_of
 from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, simple_of
 from gpuprof.trace.checkers.shadow_bits.register_bits import Layout, Registers, layout_of
-from gpuprof.trace.event import TraceEvent, packed, unpacked
+from gpuprof.trace.event import TraceEvent, unpacked
 from gpuprof.trace.generators.counts.register_liveness import words_of
 from gpuprof.trace.kernel import Code, Instruction
 
@@ -23,7 +24,7 @@ Register = tuple[int, ...]  # its rows: one; for 64 bits those of the lower and 
 class Plan(NamedTuple):
     """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
     `decisive`: those that are not only written; `words`: int64 (m,), the rows of the results, one after the other;
-    `simple`: the rule of the result, if it does not depend on values.
+    `simple`: the rule of the result, if it does not depend on values; `by_value`: otherwise, a compiled one that does.
     """
 
     instruction: Instruction
@@ -35,6 +36,7 @@ class Plan(NamedTuple):
     decisive: list[int]
     words: np.ndarray
     simple: Simple | None
+    by_value: ByValue | None
 
     @property
     def has_effect(self) -> bool:
@@ -58,12 +60,14 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
     decisive = {*guard, *(row for each in sources.values() for register in each for row in register)}
     words = [row for each in results.values() for register in each for row in register]
-    simple = None
+    simple = by_value = None
     if inst.op.kind == "compute":
         read = [register for slot in sorted(sources) for register in sources[slot]]
         simple = simple_of(inst.op, guard, read, [each for registers in results.values() for each in registers])
+        by_value = by_value_of(inst, guard, sources, results)
     rows = sorted(decisive.union(words))
-    return Plan(instruction, layout, guard, sources, results, rows, sorted(decisive), np.array(words, np.int64), simple)
+    return Plan(instruction, layout, guard, sources, results, rows, sorted(decisive), np.array(words, np.int64), simple,
+                by_value)  # fmt: skip
 
 
 class Module:
@@ -120,7 +124,25 @@ class Step:
         self.event, self.plan, self.inst = event, plan, plan.instruction.encoded
         self._registers, self._rows = registers, rows
         self.slots, self.warps = self._selected(slots), self._selected(event.warp)
-        self.active, self.true = self._selected(event.active), self._selected(event.true)
+
+    @cached_property
+    def active(self) -> np.ndarray:
+        """bool"""
+        return self._selected(self.event.active)
+
+    @cached_property
+    def true(self) -> np.ndarray:
+        """bool"""
+        return self._selected(self.event.true)
+
+    @property
+    def masks(self) -> np.ndarray:
+        """uint32 (n,): the lanes of `true`."""
+        return self._selected(self.event.true_masks)
+
+    def rows_of(self, slots: str) -> list[int]:
+        """The rows of the registers of some slots."""
+        return [row for slot in slots for register in self.plan.sources.get(slot, ()) for row in register]
 
     def _selected(self, of_warps: np.ndarray) -> np.ndarray:
         return of_warps if self._rows is None else of_warps[self._rows]
@@ -149,8 +171,7 @@ class Step:
 
     def only_padding(self, slots: str) -> np.ndarray:
         """uint32 (n,): lanes in which the undefined bits of some slots are only padding."""
-        rows = [row for slot in slots for register in self.plan.sources.get(slot, ()) for row in register]
-        masks = (self._registers.padding(self.slots, self.warps, row) for row in rows)
+        masks = (self._registers.padding(self.slots, self.warps, row) for row in self.rows_of(slots))
         return reduce(np.bitwise_and, masks, np.full(len(self.slots), ALL_LANES))
 
     def source_nbytes(self, slot: str) -> int:
@@ -169,12 +190,15 @@ class Step:
                 undefined |= bits != 0
         return undefined
 
+    def undefined_lanes(self, slots: str) -> np.ndarray | None:
+        """uint32 (n,): lanes of `true` with an undefined bit in one of some slots; None for none."""
+        return self._registers.undefined_lanes(self.slots, self.warps, self.rows_of(slots), self.masks)
+
     @property
-    def guard_undefined(self) -> np.ndarray:
-        """bool: active lanes with an undefined guard."""
-        if not self.plan.guard:
-            return np.zeros((len(self.slots), 32), np.bool_)
-        return (self._bits(self.plan.guard) != 0) & self.active
+    def guard_masks(self) -> np.ndarray | None:
+        """uint32 (n,): active lanes with an undefined guard; None for none."""
+        active = self._selected(self.event.active_masks)
+        return self._registers.undefined_lanes(self.slots, self.warps, self.plan.guard, active)
 
     def _bits(self, register: Register) -> np.ndarray:
         return _joined(map(self._word, register))
@@ -186,8 +210,7 @@ class Step:
         """int32 (n,): the instruction from which the undefined bits of some slots come; that of the guard if they have
         none.
         """
-        rows = [row for slot in slots for each in self.plan.sources.get(slot, ()) for row in each]
-        return self._registers.origin(self.slots, self.warps, [*rows, *self.plan.guard])
+        return self._registers.origin(self.slots, self.warps, [*self.rows_of(slots), *self.plan.guard])
 
     def put(self, slot: str, number: int, undefined: np.ndarray, origin: np.ndarray,
             padding: np.ndarray | None = None) -> None:  # fmt: skip
@@ -197,11 +220,11 @@ class Step:
         registers = self.plan.results.get(slot, ())
         if number >= len(registers):
             return
-        doubtful = self.guard_undefined if self.plan.guard else None
-        masks = self._selected(self.event.true_masks)
+        guard_masks, masks = self.guard_masks, self.masks
+        doubtful = None if guard_masks is None else unpacked(guard_masks)
         padding = np.zeros(len(masks), np.uint32) if padding is None else padding
         if doubtful is not None:
-            masks, padding = masks | packed(doubtful), padding & ~packed(doubtful)
+            masks, padding = masks | guard_masks, padding & ~guard_masks
         for word, row in enumerate(registers[number]):
             bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32, order="C")
             if doubtful is not None:
@@ -209,12 +232,12 @@ class Step:
             self._registers.put(self.slots, self.warps, row, bits, masks, padding, origin)
 
     def define(self, slot: str, lanes: np.ndarray) -> None:
-        """Marks the values of lanes in a slot as defined, as they have been reported."""
-        nothing, no_lanes = np.zeros(lanes.shape, np.uint32), np.zeros(len(lanes), np.uint32)
+        """Marks the values of lanes, uint32 (n,), in a slot as defined, as they have been reported."""
+        nothing, no_lanes = np.zeros((len(lanes), 32), np.uint32), np.zeros(len(lanes), np.uint32)
         of_nowhere = np.full(len(lanes), NO_ORIGIN, np.int32)
         for register in self.plan.sources.get(slot, ()):
             for row in register:
-                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), no_lanes, of_nowhere)
+                self._registers.put(self.slots, self.warps, row, nothing, lanes, no_lanes, of_nowhere)
 
 
 def _joined(words: Iterable[np.ndarray]) -> np.ndarray:

@@ -55,8 +55,8 @@ def simple_of(
         width, count = element_bits(op.types[0], bits), 2 if is_packed(op.types[0]) else 1
     return Simple(
         guard[0] if guard else -1,
-        np.array([_words(each) for each in sources], np.int64).reshape(-1, 2),
-        np.array(_words(results[0]), np.int64),
+        np.array([words_of_register(each) for each in sources], np.int64).reshape(-1, 2),
+        np.array(words_of_register(results[0]), np.int64),
         TRANSFORMS[rule],
         rule == "same_bits",
         np.uint64((1 << bits) - 1),
@@ -66,8 +66,10 @@ def simple_of(
     )
 
 
-def _words(register: Sequence[int]) -> tuple[int, int]:
-    return register[0], register[1] if len(register) > 1 else -1
+def words_of_register(register: Sequence[int]) -> tuple[int, int]:
+    """The rows of the lower and the upper word, -1 for none."""
+    low, high, *_ = (*register, -1, -1)
+    return low, high
 
 
 NONE = np.uint64(0)
@@ -141,11 +143,11 @@ def follow(words, slots, warps, active, held, guard, sources, result, transform,
             if at >= 0:
                 for lane in range(32):
                     made_word[lane] = np.uint32((joined[lane] & whole) >> np.uint64(32 * word) & LOW)
-                changes[word] += _leave(words, slot, warp, at, made_word, lanes, padding, start)
+                changes[word] += leave(words, slot, warp, at, made_word, lanes, padding, start)
 
 
 @internal_njit
-def _leave(words, slot, warp, row, given, lanes, padding, start):
+def leave(words, slot, warp, row, given, lanes, padding, start):
     """Sets the undefined bits of `lanes`, a mask, of one warp in a row to `given`, uint32 (32,), only padding in those
     of `padding`. Gives 1 if the warp has an undefined bit there only now, -1 if it no longer has one, otherwise 0.
     """
@@ -172,7 +174,7 @@ def put(words, slots, warps, row, given, masks, padding, start):
     """
     change = 0
     for n in range(len(slots)):
-        change += _leave(words, slots[n], warps[n], row, given[n], masks[n], padding[n], start[n])
+        change += leave(words, slots[n], warps[n], row, given[n], masks[n], padding[n], start[n])
     return change
 
 
@@ -197,4 +199,4 @@ def take(words, slots, warps, masks, loaded, padding, rows, is_signed, start, ch
                 if len(padding) > 0 and missed == 0:
                     only_padding |= np.uint32(1) << np.uint32(lane)
                 given[lane] = made
-            changes[word] += _leave(words, slots[n], warps[n], rows[word], given, masks[n], only_padding, start)
+            changes[word] += leave(words, slots[n], warps[n], rows[word], given, masks[n], only_padding, start)

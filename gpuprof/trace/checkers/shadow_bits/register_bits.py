@@ -2,12 +2,15 @@
 register of a warp is stored with the bits, so that warps without undefined bits are skipped.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.isa.encoding import Instruction, Operand, reads, writes
+from gpuprof.trace.checkers.shadow_bits.event_pass import find_hot, find_undefined, lanes_to_store, load, store
+from gpuprof.trace.checkers.shadow_bits.lane_rules import ByValue, follow_values
+from gpuprof.trace.checkers.shadow_bits.memory_bits import MemoryShadow, Pages
 from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, Words, follow, put, take
 from gpuprof.trace.checkers.slots import with_room
 
@@ -90,9 +93,18 @@ class Registers:
     def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
         """int64 (k,): the indices of warps with an undefined bit in one of the rows."""
         rows = [row for row in rows if self._n_hot[row]]
+        found = np.empty(len(slots) if rows else 0, np.int64)
+        return found[: find_hot(self._words, slots, warps, np.array(rows, np.int64), found) if rows else 0]
+
+    def undefined_lanes(
+        self, slots: np.ndarray, warps: np.ndarray, rows: Sequence[int], masks: np.ndarray
+    ) -> np.ndarray | None:
+        """uint32 (n,): the lanes of `masks`, uint32 (n,), with an undefined bit in one of the rows; None for none."""
+        rows = [row for row in rows if self._n_hot[row]]
         if not rows:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self._words.is_hot[slots[:, None], warps[:, None], rows].any(axis=1))
+            return None
+        lanes = np.empty(len(slots), np.uint32)
+        return lanes if find_undefined(self._words, slots, warps, np.array(rows, np.int64), masks, lanes) else None
 
     def bits(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
         """uint32 (n, 32): the undefined bits of a row."""
@@ -117,6 +129,37 @@ class Registers:
         changes = np.zeros(2, np.int64)
         follow(self._words, slots, warps, active, held, *simple, changes)
         self._heat_all(simple.result, changes)
+
+    def follow_values(
+        self, rule: ByValue, slots: np.ndarray, warps: np.ndarray, active: np.ndarray, held: np.ndarray,
+        values: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Like `follow`, for a rule that depends on values: uint64 (4, n, 32), of each slot."""
+        changes = np.zeros((2, 2), np.int64)
+        follow_values(self._words, slots, warps, active, held, values, *rule, changes)
+        self._heat_all(rule.results.reshape(-1), changes.reshape(-1))
+
+    def load_lanes(self, pages: Pages, slots: np.ndarray, warps: np.ndarray, masks: np.ndarray, addresses: np.ndarray,
+             stride: int, nbytes: int, rows: np.ndarray, is_signed: bool, origin: int) -> int:  # fmt: skip
+        """`event_pass.load`"""
+        changes = np.zeros(len(rows), np.int64)
+        first = load(
+            self._words, pages, slots, warps, masks, addresses, stride, nbytes, rows, is_signed, origin, changes
+        )
+        self._heat_all(rows, changes)
+        return first
+
+    def lanes_to_store(self, slots: np.ndarray, warps: np.ndarray, masks: np.ndarray, rows: np.ndarray,
+                       nbytes: int) -> np.ndarray | None:  # fmt: skip
+        """uint32 (n,): lanes that store an undefined bit (`event_pass.lanes_to_store`); None if some may be padding."""
+        lanes = np.empty(len(slots), np.uint32)
+        return lanes if lanes_to_store(self._words, slots, warps, masks, rows, nbytes, lanes) else None
+
+    def store_lanes(self, shadow: MemoryShadow, slots: np.ndarray, warps: np.ndarray, masks: np.ndarray,
+              addresses: np.ndarray, nbytes: int, rows: np.ndarray) -> None:  # fmt: skip
+        """`event_pass.store`"""
+        shadow.take_pages(addresses, masks, nbytes)
+        store(self._words, shadow.pages, slots, warps, masks, addresses, nbytes, rows)
 
     def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, masks: np.ndarray,
             padding: np.ndarray, origin: np.ndarray) -> None:  # fmt: skip

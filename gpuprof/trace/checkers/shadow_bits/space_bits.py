@@ -230,9 +230,25 @@ class Spaces:
             return list(local_pieces(self._local, access, self._slots(blocks) * self._warps + warps))
         return []
 
-    def of_global(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> Piece:
+    def whole(self, access: Access) -> "tuple[TypedShadow | BlockShadow, int] | None":
+        """The shadow of an access that is one piece, with all of its lanes, and the bytes from a slot of it to the
+        next; None for any other.
+        """
+        first, last = bounds(access.addresses, access.masks)
+        if access.space == "global":
+            low, high = self._reach_of_global()
+            return None if first < low or last + access.nbytes > high else (self._global, 0)
+        if access.space == "shared" and first >= 0 and last + access.nbytes <= self._shared.stride:
+            return self._shared, self._shared.stride
+        return None
+
+    def _reach_of_global(self) -> tuple[int, int]:
+        """The addresses of all allocations, and of everything with a state, are in [first, second)."""
         low, high = self._global.reach
-        low, high = min(self._low, low), max(self._high, high)
+        return min(self._low, low), max(self._high, high)
+
+    def of_global(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> Piece:
+        low, high = self._reach_of_global()
         first, last = bounds(addresses, masks)
         if first < low or last + nbytes > high:
             masks = narrowed(masks, (addresses >= low) & (addresses <= high - nbytes))

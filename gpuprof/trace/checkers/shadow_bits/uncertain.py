@@ -11,7 +11,7 @@ from gpuprof.trace.checkers.shadow_bits.operand_rows import Step, module_of
 from gpuprof.trace.checkers.shadow_bits.propagate import NO_ORIGIN
 from gpuprof.trace.checkers.shadow_bits.register_bits import Registers
 from gpuprof.trace.checkers.shadow_bits.space_bits import Spaces
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import Access, TraceEvent, unpacked
 from gpuprof.trace.kernel import Kernel
 
 STACK_POINTER = 1  # a register with an initial value
@@ -37,24 +37,23 @@ class Doubts(Checker):
         at_start = [word for word in range(entry.bit_length()) if entry >> word & 1]
         self._n_hot_rows = [0] * len(kernel.instructions)  # rows that it reads or writes with undefined bits
         self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start, self._count_hot_rows)
-        self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block)
+        self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block, self._begin)
+        self._slots = self._blocks.slots
         self._spaces = Spaces(kernel, self.shadow, self._slots, self._blocks.numbers)
         self._loaded: dict[int, str] = {}
 
     def finish(self) -> None:
         super().finish()
-        del self._registers, self._spaces
+        del self._registers, self._spaces, self._blocks, self._slots
 
     def _count_hot_rows(self, row: int, change: int) -> None:
         for number in self._module.users.get(row, ()):
             self._n_hot_rows[number] += change
 
-    def _slots(self, blocks: np.ndarray) -> np.ndarray:
-        slots, fresh = self._blocks.slots(blocks)
-        if fresh:
-            self._registers.begin(fresh, self._blocks.n_slots)
-            self._spaces.begin(self._blocks.n_slots)
-        return slots
+    def _begin(self, slots: list[int]) -> None:
+        """Blocks begin in these slots."""
+        self._registers.begin(slots, self._blocks.n_slots)
+        self._spaces.begin(self._blocks.n_slots)
 
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "return" and event.depth:
@@ -68,8 +67,9 @@ class Doubts(Checker):
         the allocation that contains it.
         """
         pc = step.plan.instruction.pc
-        for number in np.unique(origin[lanes.any(axis=1)]).tolist():
-            chosen = lanes & (origin == number)[:, None]
+        numbers = np.unique(origin[lanes.any(axis=1)]).tolist()
+        for number in numbers:
+            chosen = lanes if len(numbers) == 1 else lanes & (origin == number)[:, None]
             count, other = int(np.count_nonzero(chosen)), self._pc_of(number, step)
             if not self.is_new(kind, pc, other):
                 self.more(kind, count, pc, other)
@@ -94,24 +94,24 @@ class Doubts(Checker):
 
     def _check_guard(self, step: Step) -> None:
         """An undefined guard decides if an instruction with an effect is executed."""
-        lanes = step.guard_undefined
-        if lanes.any() and step.plan.has_effect:
+        lanes = step.guard_masks if step.plan.has_effect else None
+        if lanes is not None:
             verb = "branches" if step.plan.instruction.kind == "branch" else "is executed or not"
             text = f"{verb} depending on an undefined value: {step.plan.instruction.opcode}"
-            self._report(BRANCH, step, lanes, step.origin(""), lambda row, lane: (text, -1, ""))
+            self._report(BRANCH, step, unpacked(lanes), step.origin(""), lambda row, lane: (text, -1, ""))
 
     def _decides(self, step: Step) -> None:
         """The operands decide how threads continue."""
         slots = "".join(step.plan.sources)
-        lanes = step.any_undefined(slots) & step.true
-        if lanes.any():
+        lanes = step.undefined_lanes(slots)
+        if lanes is not None:
             text = f"continues depending on an undefined value: {step.plan.instruction.opcode}"
-            self._report(BRANCH, step, lanes, step.origin(slots), lambda row, lane: (text, -1, ""))
+            self._report(BRANCH, step, unpacked(lanes), step.origin(slots), lambda row, lane: (text, -1, ""))
         self._defined(step)
 
     def _check_address(self, step: Step, slots: str) -> None:
-        lanes = step.any_undefined(slots) & step.true
-        if not lanes.any():
+        lanes = step.undefined_lanes(slots)
+        if lanes is None:
             return
         accesses = step.event.accesses
 
@@ -123,7 +123,7 @@ class Doubts(Checker):
             text = f"computes an address of {access.space} memory from an undefined value: {address & MASK:#x}"
             return text, *self._place(access.space, address)
 
-        self._report(ADDRESS, step, lanes, step.origin(slots), what)
+        self._report(ADDRESS, step, unpacked(lanes), step.origin(slots), what)
         for slot in slots:
             step.define(slot, lanes)
 
@@ -139,12 +139,18 @@ class Doubts(Checker):
         if access.space != "global":
             return
         lanes = (undefined != 0).any(axis=2) & access.active
-        if not lanes.any():
-            return
+        if lanes.any():
+            self._report_store(step, access, lanes, lambda row, lane: undefined[row, lane], origin)
+
+    def _report_store(
+        self, step: Step, access: Access, lanes: np.ndarray, bits: Callable[[int, int], np.ndarray], origin: np.ndarray
+    ) -> None:
+        """Reports that lanes, bool (n, 32), store undefined bits: `bits(row, lane)`, uint8 (k,), in one of them."""
 
         def what(row: int, lane: int) -> tuple[str, int, str]:
             address = int(access.addresses[row, lane])
-            nbytes, n_undefined = undefined.shape[2], int(np.count_nonzero(undefined[row, lane]))
+            stored = bits(row, lane)
+            nbytes, n_undefined = len(stored), int(np.count_nonzero(stored))
             which = "undefined" if n_undefined == nbytes else f"of which {n_undefined} have undefined bits"
             verb = VERBS.get(access.operation, "writes")
             text = f"{verb} {nbytes} bytes of global memory at {address & MASK:#x}, {which}"
