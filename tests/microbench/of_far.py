@@ -201,6 +201,7 @@ L2_RATE = on(
 )
 DRAM_RATE = on("B", v100=867, t4=(220, "J"), a100=1776, h200=3889, gh200=3783, l40s=(845, "B, L40"), mi210=1350)
 DRAM_RATE |= {"h100-pcie": (1919, "B")}
+IN_64_KB = {chip: L1[chip] for chip in VENDOR if chip in L1 and chip != "t4"}
 IN_16_MB = ("a100", "rtx4090", "h100", "h200", "b200", "l40s", "gh200", "rtx5090", "rtxpro6000")
 NEAR = on("B", a100=206, hopper=(264, "L"))
 
@@ -213,7 +214,7 @@ FIGURES = [
     Figure("DRAM latency, at random through 512 MB", "cycles", chase_at_random(512 << 20), on("B", v100=436)),
     Figure("DRAM latency, the same rows", "cycles", chase(8192, 8, 40, 2000, other_data)),
     Figure("chase through 8 KB", "cycles", footprint(8 << 10), L1),
-    Figure("chase through 64 KB", "cycles", footprint(64 << 10), {chip: L1[chip] for chip in VENDOR if chip in L1 and chip != "t4"}),
+    Figure("chase through 64 KB", "cycles", footprint(64 << 10), IN_64_KB),
     Figure("chase through 512 KB", "cycles", footprint(512 << 10), L2),
     Figure("chase through 2 MB", "cycles", footprint(2 << 20), L2),
     Figure("chase through 16 MB", "cycles", footprint(16 << 20), {**{chip: L2[chip] for chip in IN_16_MB},
