@@ -23,11 +23,13 @@ Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows
 
 
 def chips() -> Table:
-    """The chips that come with gpuprof."""
+    """The chips that come with gpuprof, older generations first and other makers' last; `kernel_timings`: the launches
+    of whole kernels on such cards with which the model's cycles were compared.
+    """
     from gpuprof.chips import list_chips, load_chip
+    from gpuprof.chips.fidelity.published_kernels import of_chip
 
-    heading = (
-        "name",
+    numbers = (
         "arch",
         "sms",
         "clock_mhz",
@@ -36,11 +38,19 @@ def chips() -> Table:
         "shared_nbytes",
         "l2_nbytes",
         "dram_gbytes_per_s",
-        "maker",
-        "notes",
     )
-    loaded = [load_chip(name) for name in list_chips()]
-    return heading, [(chip.name, *(getattr(chip, name) for name in heading[1:])) for chip in loaded]
+    loaded = sorted(map(load_chip, list_chips()), key=lambda chip: (chip.is_foreign, generation(chip.arch), chip.name))
+    rows = []
+    for chip in loaded:
+        likeness = of_chip(chip.name)
+        described = (getattr(chip, name) for name in numbers)
+        rows.append((chip.name, *described, likeness.launches if likeness else 0, chip.maker, chip.notes))
+    return ("name", *numbers, "kernel_timings", "maker", "notes"), rows
+
+
+def generation(arch: str) -> int:
+    """The number in the name of an NVIDIA architecture: 120 of "sm_120"."""
+    return int(re.sub(r"\D", "", arch))
 
 
 def hosts() -> Table:
@@ -310,7 +320,7 @@ def command(kind: str, names: tuple[str, ...], given: Given):
         click.echo(f"none: the {kind} are in the source checkout of gpuprof, in {SAMPLES.name}/")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        lines = trace_lines(rows, width) if kind == "traces" else aligned([heading, *rows], width)
+        lines = trace_lines(rows, width) if kind == "traces" else listed(heading, rows, width)
         click.echo("\n".join(lines))
 
 
@@ -378,19 +388,44 @@ def number_lines(table: Table, width: int | None) -> list[str]:
     return lines
 
 
+LEAST_WIDTH = 20  # cells of the last column
+
+
+def listed(heading: tuple[str, ...], rows: list[tuple], width: int | None) -> list[str]:
+    """Rows as columns, or, where these leave no room for the last one, each as a paragraph."""
+    indent = sum(widths_of(texts_of([heading, *rows]))[:-1]) + 2 * (len(heading) - 1)
+    if width is None or indent + LEAST_WIDTH <= width:
+        return aligned([heading, *rows], width)
+    return [line for texts in texts_of(rows) for line in paragraph(heading, texts, width)]
+
+
+def paragraph(heading: tuple[str, ...], texts: list[str], width: int) -> list[str]:
+    """The first cell, and below it, indented and wrapped, the others that are not empty, each with its heading."""
+    named = [f"{name} = {text}" for name, text in zip(heading[1:], texts[1:], strict=True) if text]
+    return [texts[0], *textwrap.wrap("; ".join(named), width, initial_indent="    ", subsequent_indent="    ")]
+
+
+def texts_of(rows: list[tuple]) -> list[list[str]]:
+    return [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+
+
+def widths_of(texts: list[list[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*texts, strict=True)]
+
+
 def aligned(rows: list[tuple], width: int | None) -> list[str]:
     """Rows as columns under the first row as heading: numbers to the right, text to the left, the last column wrapped
     to `width`.
     """
-    texts = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    texts = texts_of(rows)
+    widths = widths_of(texts)
     right = [isinstance(cell, (int, float)) for cell in rows[-1]]
     indent = sum(widths[:-1]) + 2 * len(widths[:-1])
     lines = []
     for row in texts:
         cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True)]
         line = "  ".join(cells).rstrip()
-        wrap = width is not None and width - indent >= 20
+        wrap = width is not None and width - indent >= LEAST_WIDTH
         lines += (
             textwrap.wrap(line, width, subsequent_indent=" " * indent, drop_whitespace=True)
             if wrap and len(line) > width

@@ -47,8 +47,8 @@ TRIPLE = "nvptx64-nvidia-cuda"
 # The PTX ISA version: the first with everything the headers use (`_` operands, bf16 arithmetic), which ptxas 12
 # accepts.
 PTX_FEATURE = "+ptx80"
-# Architectures that are younger than that version.
-PTX_FEATURE_OF = {"sm_100": "+ptx86"}
+# Architectures that are younger than that version, with the first one that has them (PTX ISA, release notes).
+PTX_FEATURE_OF = {"sm_100": "+ptx86", "sm_103": "+ptx88", "sm_120": "+ptx87", "sm_121": "+ptx88"}
 
 # 32-bit addresses in shared, local and constant memory, as the hardware has them. Clang has the same option.
 SHORT_POINTERS = "--nvptx-short-ptr"

@@ -8,7 +8,8 @@ from gpuprof.errors import CompileError
 
 # A chip's architecture -> nvcc's name for it with all its features, and the macro by which sources ask for features
 # that only this architecture has (CUDA C++ programming guide, 5.1.2; wgmma: `sm_90a`; setmaxnreg: that and `sm_100a`).
-# A chip that gpuprof emulates has them, so sources are compiled for them.
+# A chip that gpuprof emulates has them, so sources are compiled for them. What only sm_120a has are products of blocks
+# with scales, which are not emulated: libraries would choose them.
 _ALL_OF = {"sm_90": ("sm_90a", "__CUDA_ARCH_FEAT_SM90_ALL"), "sm_100": ("sm_100a", "__CUDA_ARCH_FEAT_SM100_ALL")}
 
 

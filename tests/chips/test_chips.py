@@ -11,7 +11,10 @@ from gpuprof.errors import UsageError
 from tests.paths import ROOT
 from tests.support.matrices import long_but_every
 
-NAMES = ("a100", "b200", "h100", "h200", "mi210-like", "ppu15", "rtx3090", "rtx4090", "t4", "v100", "xehpc-like")
+NAMES = (
+    "a100", "a10g", "b200", "gh200", "h100", "h100-nvl", "h100-pcie", "h20", "h200", "l4", "l40s", "mi210-like",
+    "ppu15", "rtx3090", "rtx4070ti-super", "rtx4090", "rtx5090", "rtxpro6000", "t4", "v100", "xehpc-like",
+)  # fmt: skip
 
 
 def test_names():
@@ -33,7 +36,7 @@ def test_every_number_of_a_chip_has_a_source(name):
 def test_the_readme_lists_the_chips():
     text = (ROOT / "README.md").read_text()
     shown = text.partition("Chips are")[2].partition("two like those of other vendors")[0]
-    assert set(re.findall(r"`(\w+)`", shown)) == {name for name in list_chips() if not load_chip(name).is_foreign}
+    assert set(re.findall(r"`([\w-]+)`", shown)) == {name for name in list_chips() if not load_chip(name).is_foreign}
 
 
 def test_the_machine_of_the_patent():
@@ -51,7 +54,7 @@ def test_the_machine_of_the_patent():
 def test_unknown_name_lists_the_names():
     with pytest.raises(
         UsageError,
-        match=r"^unknown chip 'a10'; did you mean a100\? Known chips: "
+        match=r"^unknown chip 'a10'; did you mean a10g or a100\? Known chips: "
         + ", ".join(NAMES)
         + r", or the path of a \.toml file$",
     ):
@@ -202,7 +205,9 @@ def test_an_absurd_clock_is_refused(clock_mhz):
 
 
 def test_chips_that_draw():
-    assert [name for name in list_chips() if load_chip(name).graphics] == ["rtx3090", "rtx4090", "t4", "v100"]
+    assert [name for name in list_chips() if load_chip(name).graphics] == [
+        "a10g", "l4", "l40s", "rtx3090", "rtx4070ti-super", "rtx4090", "rtx5090", "rtxpro6000", "t4", "v100",
+    ]  # fmt: skip
 
 
 def test_a_rate_of_a_chip_that_draws_nothing():

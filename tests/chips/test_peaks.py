@@ -15,6 +15,15 @@ T4 = "NVIDIA T4 data sheet"
 GA102 = "NVIDIA Ampere GA102 architecture whitepaper; tensor f16 with sums in f16"
 ADA = "NVIDIA Ada architecture whitepaper; tensor f16 and f8 with sums in f16"
 B200 = "NVIDIA HGX B200, per GPU: an eighth of the board"
+A10G = "NVIDIA A10G data sheet"
+AD103 = "NVIDIA GeForce RTX 4070 Ti SUPER, by the Ada whitepaper's rates; tensor f16 and f8 with sums in f16"
+L4 = "NVIDIA L4 data sheet, half of what it says with sparsity"
+L40S = "NVIDIA L40S data sheet, without sparsity"
+H100_PCIE = "NVIDIA H100 data sheet, PCIe, without sparsity"
+H100_NVL = "NVIDIA H100 NVL data sheet, a card, without sparsity"
+H20 = "NVIDIA H20 data sheet; its 44 TFLOP/s of f32 are more than 78 SMs do at 1980 MHz"
+GH200 = "NVIDIA GH200 data sheet, without sparsity"
+GB202 = "NVIDIA RTX Blackwell whitepapers, without sparsity; tensor f16 and f8 of RTX 5090 with sums in f16"
 HOPPER = (
     ("f32", 66.9, 1980), ("f64", 33.5, 1980), ("f16", 133.8, 1980), ("tensor_f64", 66.9, 1980),
     ("tensor_tf32", 494.7, 1830), ("tensor_f16", 989.4, 1830), ("tensor_f8", 1978.9, 1830), ("tensor_s8", 1978.9, 1830),
@@ -38,6 +47,38 @@ ARITHMETIC = {
         ("tensor_f16", 330.3, 2520), ("tensor_f8", 660.6, 2520), ("tensor_s8", 660.6, 2520),
         ("tensor_s4", 1321.2, 2520),
     )),
+    "a10g": (A10G, (
+        ("f32", 35, 1710), ("tensor_tf32", 35, 1710), ("tensor_f16", 70, 1710), ("tensor_s8", 140, 1710),
+        ("tensor_s4", 280, 1710),
+    )),
+    "rtx4070ti-super": (AD103, (
+        ("f32", 44.1, 2610), ("tensor_f16", 176.4, 2610), ("tensor_f8", 352.8, 2610), ("tensor_s8", 352.8, 2610),
+    )),
+    "l4": (L4, (
+        ("f32", 30.3, 2040), ("tensor_tf32", 60, 2040), ("tensor_f16", 121, 2040), ("tensor_f8", 242.5, 2040),
+        ("tensor_s8", 242.5, 2040),
+    )),
+    "l40s": (L40S, (
+        ("f32", 91.6, 2520), ("tensor_tf32", 183, 2520), ("tensor_f16", 362, 2520), ("tensor_f8", 733, 2520),
+        ("tensor_s8", 733, 2520),
+    )),
+    "h100-pcie": (H100_PCIE, (
+        ("f32", 51, 1755), ("f64", 26, 1755), ("tensor_f64", 51, 1755), ("tensor_tf32", 378, 1620),
+        ("tensor_f16", 756, 1620), ("tensor_f8", 1513, 1620), ("tensor_s8", 1513, 1620),
+    )),
+    "h100-nvl": (H100_NVL, (("f32", 60, 1785), ("f64", 30, 1785), ("tensor_f64", 60, 1785))),
+    "gh200": (GH200, (("f32", 67, 1980), ("f64", 34, 1980), ("tensor_f64", 67, 1980), ("tensor_f16", 990, 1830))),
+    "h20": (H20, (
+        ("tensor_tf32", 74, 1853), ("tensor_f16", 148, 1853), ("tensor_f8", 296, 1853), ("tensor_s8", 296, 1853),
+    )),
+    "rtx5090": (GB202, (
+        ("f32", 104.8, 2407), ("f64", 1.64, 2407), ("f16", 104.8, 2407), ("tensor_tf32", 104.8, 2407),
+        ("tensor_f16", 419, 2407), ("tensor_f8", 838, 2407), ("tensor_s8", 838, 2407),
+    )),
+    "rtxpro6000": (GB202, (
+        ("f32", 126, 2617), ("f64", 1.97, 2617), ("f16", 126, 2617), ("tensor_tf32", 251.9, 2617),
+        ("tensor_f16", 503.8, 2617), ("tensor_f8", 1007.6, 2617), ("tensor_s8", 1007.6, 2617),
+    )),
     "b200": (B200, (
         ("f32", 75, 1965), ("f64", 37, 1965), ("tensor_f64", 37, 1965), ("tensor_tf32", 1125, 1860),
         ("tensor_f16", 2250, 1860), ("tensor_f8", 4500, 1860), ("tensor_s8", 4500, 1860),
@@ -50,6 +91,9 @@ SHARE_TOLERANCE = 0.01
 DRAM = {
     "v100": (900, 0.963), "t4": (320, 0.688), "a100": (2039, 0.871), "h100": (3350, 0.941), "h200": (4800, 0.81),
     "rtx3090": (936, 0.979), "rtx4090": (1008, 0.978), "b200": (8000, 0.94),
+    "a10g": (600, 0.978), "rtx4070ti-super": (672, 0.978), "l4": (300, 0.978), "l40s": (864, 0.978),
+    "h100-pcie": (2039, 0.941), "h100-nvl": (3938, 0.946), "gh200": (4000, 0.946), "h20": (4000, 0.946),
+    "rtx5090": (1792, 0.978), "rtxpro6000": (1792, 0.978),
 }  # fmt: skip
 # Bytes a cycle of the L2 where NVIDIA publishes them (A100 whitepaper: 5120, and 2048 for V100), and the share that
 # gpu-benches reached: 5430 and 2453 GB/s.

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from gpuprof.check.finding_kinds import KINDS as FINDING_KINDS
 from gpuprof.chips import list_chips, load_chip
+from gpuprof.chips.fidelity import published_kernels
 from gpuprof.chips.peaks import RESOURCES
 from gpuprof.cli import explain, list as list_module
 from gpuprof.correlate.metrics import METRICS
@@ -48,11 +49,84 @@ def test_stalls_metrics_and_chips():
         "shared_nbytes",
         "l2_nbytes",
         "dram_gbytes_per_s",
+        "kernel_timings",
         "maker",
         "notes",
     ]
-    assert chips[1].split()[:6] == ["a100", "sm_80", "108", "1410", "64", "65536"]
-    assert {line.split()[0] for line in chips[1:]} >= {"a100", "v100", "h200", "ppu15"}
+    assert chips[2].split()[:6] == ["v100", "sm_70", "80", "1380", "64", "65536"]
+    assert sorted(line.split()[0] for line in chips[1:]) == list(list_chips())
+
+
+@pytest.fixture
+def some_chips(monkeypatch):
+    """Four chips, of which one was compared: with two timings that count, one that is not trusted, and one for which
+    there is no code.
+    """
+
+    def row(id: str, compiler: str, trust: str, model_cycles: float | None) -> published_kernels.Row:
+        of_card = ("a set", "a family", "a kind", "a card", "v100")
+        return published_kernels.Row("1", id, *of_card, compiler, trust, 100.0, model_cycles, "", "", "")
+
+    found = (
+        row("first", "clang", "high", 90.0), row("first", "nvcc", "high", 90.0),
+        row("second", "clang", "medium", 120.0), row("third", "clang", "low", 300.0),
+        row("fourth", "clang", "high", None),
+    )  # fmt: skip
+    monkeypatch.setattr(published_kernels, "rows", lambda: found)
+    monkeypatch.setattr("gpuprof.chips.list_chips", lambda: ("a100", "mi210-like", "rtx5090", "v100"))
+
+
+CHIPS = """\
+name        arch    sms  clock_mhz  warp_slots  registers  shared_nbytes  l2_nbytes  dram_gbytes_per_s  kernel_timings  maker   notes
+v100        sm_70    80       1380          64      65536          98304    6291456                867               2  NVIDIA  V100 SXM2, 16 GB
+a100        sm_80   108       1410          64      65536         167936   41943040               1776               0  NVIDIA  A100 SXM4, 80 GB
+rtx5090     sm_120  170       2407          48      65536         102400  100663296               1753               0  NVIDIA  GeForce RTX 5090, 32 GB
+mi210-like  sm_80   104       1700          64     131072          65536    8388608               1350               0  AMD     not an NVIDIA part: an MI210, each wave of 64 lanes expressed as two warps of 32
+"""  # noqa: E501
+
+
+def test_chips_by_generation_with_the_timings_behind_each(some_chips):
+    assert run(list_module.command, "chips") == CHIPS
+
+
+def test_chips_as_json(some_chips):
+    document = json.loads(run(list_module.command, "chips", "--format", "json"))
+    assert [(chip["name"], chip["kernel_timings"]) for chip in document["chips"]] == [
+        ("v100", 2), ("a100", 0), ("rtx5090", 0), ("mi210-like", 0),
+    ]  # fmt: skip
+    assert document["chips"][2] == {
+        "name": "rtx5090",
+        "arch": "sm_120",
+        "sms": 170,
+        "clock_mhz": 2407.0,
+        "warp_slots": 48,
+        "registers": 65536,
+        "shared_nbytes": 102400,
+        "l2_nbytes": 100663296,
+        "dram_gbytes_per_s": 1753.0,
+        "kernel_timings": 0,
+        "maker": "NVIDIA",
+        "notes": "GeForce RTX 5090, 32 GB",
+    }
+
+
+def test_chips_on_a_narrow_terminal(some_chips):
+    heading, rows = list_module.chips()
+    assert list_module.listed(heading, rows[:2], 50) == [
+        "v100",
+        "    arch = sm_70; sms = 80; clock_mhz = 1380;",
+        "    warp_slots = 64; registers = 65536;",
+        "    shared_nbytes = 98304; l2_nbytes = 6291456;",
+        "    dram_gbytes_per_s = 867; kernel_timings = 2;",
+        "    maker = NVIDIA; notes = V100 SXM2, 16 GB",
+        "a100",
+        "    arch = sm_80; sms = 108; clock_mhz = 1410;",
+        "    warp_slots = 64; registers = 65536;",
+        "    shared_nbytes = 167936; l2_nbytes = 41943040;",
+        "    dram_gbytes_per_s = 1776; kernel_timings = 0;",
+        "    maker = NVIDIA; notes = A100 SXM4, 80 GB",
+    ]
+    assert list_module.listed(heading, rows, 1000) == CHIPS.splitlines()
 
 
 def test_findings():

@@ -2,6 +2,7 @@
 both.
 """
 
+import re
 import shlex
 import sys
 import tempfile
@@ -205,6 +206,14 @@ def test_sources_see_all_that_the_architecture_has(compile_source, tmp_path):
     path.write_text(FEATURES)
     assert "wgmma.fence" in compile_source(str(path), arch="sm_90").ptx
     assert "wgmma.fence" not in compile_source(str(path), arch="sm_80").ptx
+
+
+@needs_nvcc
+def test_an_rtx_5090_has_no_features_of_its_own(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *x) {\n#ifdef __CUDA_ARCH__\n  *x = __CUDA_ARCH__;\n#endif\n}\n")
+    ptx = nvcc.compile_nvcc(str(path), arch="sm_120").ptx
+    assert re.findall(r"^\.target (\S+)$", ptx, re.MULTILINE) == ["sm_120"] and ", 1200;" in ptx
 
 
 # A stand-in for an nvcc that knows sm_75 and later, for machines without one.

@@ -36,17 +36,39 @@ def build(tmp_path, monkeypatch):
     return compile_text
 
 
-def accepted_by_ptxas(ptx: str, folder: Path) -> None:
+def accepted_by_ptxas(ptx: str, folder: Path, arch: str = "sm_80") -> None:
     if shutil.which("ptxas") is None:
         pytest.skip("no ptxas to ask")
     (folder / "k.ptx").write_text(ptx)
-    done = subprocess.run(["ptxas", "-arch=sm_80", "-o", os.devnull, folder / "k.ptx"], capture_output=True, text=True)
+    done = subprocess.run(
+        ["ptxas", f"-arch={arch}", "-o", os.devnull, folder / "k.ptx"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def opcodes(ptx: str) -> list[str]:
     """The opcodes of a module's instructions, in order, without guards."""
     return re.findall(r"^\t(?:@!?%p\d+ )?([a-z][\w.]*)[ \t;]", ptx.replace(";", " ;"), re.MULTILINE)
+
+
+ARCHITECTURE = """\
+__global__ void k(int *x) {
+#ifdef __CUDA_ARCH_FEAT_SM120_ALL
+#error "products of blocks with scales are not emulated"
+#endif
+  *x = __CUDA_ARCH__;
+}
+"""
+
+
+@pytest.mark.parametrize(("arch", "version"), [
+    ("sm_80", "8.0"), ("sm_90", "8.0"), ("sm_100", "8.6"), ("sm_103", "8.8"), ("sm_120", "8.7"), ("sm_121", "8.8"),
+])  # fmt: skip
+def test_the_target_and_the_version_that_has_it(build, tmp_path, arch, version):
+    ptx = build(ARCHITECTURE, arch=arch).ptx
+    assert re.findall(r"^\.(?:version|target) (\S+)$", ptx, re.MULTILINE) == [version, arch]
+    assert f", {arch[3:]}0;" in ptx  # what is stored
+    accepted_by_ptxas(ptx, tmp_path, arch)
 
 
 def test_module_of_a_small_kernel(build):

@@ -104,13 +104,17 @@ def one_line(chip: str) -> float:
 
 
 def stream_bandwidth(kernel: str, wrap: int, nbytes: int, few: int, many: int) -> Measure:
-    """10^9 bytes per second of a whole chip that reads 16 bytes a lane."""
+    """10^9 bytes per second of a whole chip that reads 16 bytes a lane, of `nbytes`, or more where it reads more before
+    the place `wrap` at which it begins anew.
+    """
 
     def measure(chip_name: str) -> float:
         chip = load_chip(chip_name)
         blocks = 2 * chip.sms
-        launch = f"{kernel}<<<{blocks}, 1024>>>({{trips}}, {wrap}, data: u32[{nbytes // 4}]=zeros, out: u32[1])"
-        return blocks * 1024 * 64 / per_trip(chip_name, "memory.cu", launch, few, many) * chip.clock_mhz / 1000
+        of_trip = blocks * 1024 * 64
+        words = max(nbytes, min(of_trip * many, wrap * 16)) // 4
+        launch = f"{kernel}<<<{blocks}, 1024>>>({{trips}}, {wrap}, data: u32[{words}]=zeros, out: u32[1])"
+        return of_trip / per_trip(chip_name, "memory.cu", launch, few, many) * chip.clock_mhz / 1000
 
     return measure
 
@@ -148,6 +152,8 @@ L1 = on(
     hopper=(32.0, "B, GH200"),
     b200=(40, "K"),
     mi210=128,
+    l40s=(34.0, "B, L40"),
+    gh200=32.0,
 )
 L2 = on(
     "B",
@@ -160,6 +166,10 @@ L2 = on(
     h200=265,
     b200=(295, "K"),
     mi210=249,
+    l40s=(274, "B, L40"),
+    gh200=280,
+    rtx5090=(360, "K"),
+    rtxpro6000=(352, "K"),
 )
 DRAM = on(
     "B",
@@ -171,6 +181,10 @@ DRAM = on(
     hopper=(689, "B, GH200"),
     b200=(860, "K"),
     mi210=696,
+    l40s=(625, "B, L40"),
+    gh200=689,
+    rtx5090=(936, "K"),
+    rtxpro6000=(864, "K"),
 )
 L2_RATE = on(
     "B",
@@ -182,9 +196,13 @@ L2_RATE = on(
     h200=9780,
     b200=(21000, "L"),
     mi210=4650,
+    l40s=(5200, "B, L40"),
+    rtxpro6000=(8700, "R"),
 )
-DRAM_RATE = on("B", v100=867, t4=(220, "J"), a100=1776, h200=3889, mi210=1350)
-IN_16_MB = ("a100", "rtx4090", "h100", "h200", "b200")
+DRAM_RATE = on("B", v100=867, t4=(220, "J"), a100=1776, h200=3889, gh200=3783, l40s=(845, "B, L40"), mi210=1350)
+DRAM_RATE |= {"h100-pcie": (1919, "B")}
+IN_64_KB = {chip: L1[chip] for chip in VENDOR if chip in L1 and chip != "t4"}
+IN_16_MB = ("a100", "rtx4090", "h100", "h200", "b200", "l40s", "gh200", "rtx5090", "rtxpro6000")
 NEAR = on("B", a100=206, hopper=(264, "L"))
 
 FIGURES = [
@@ -196,7 +214,7 @@ FIGURES = [
     Figure("DRAM latency, at random through 512 MB", "cycles", chase_at_random(512 << 20), on("B", v100=436)),
     Figure("DRAM latency, the same rows", "cycles", chase(8192, 8, 40, 2000, other_data)),
     Figure("chase through 8 KB", "cycles", footprint(8 << 10), L1),
-    Figure("chase through 64 KB", "cycles", footprint(64 << 10), {chip: L1[chip] for chip in VENDOR if chip != "t4"}),
+    Figure("chase through 64 KB", "cycles", footprint(64 << 10), IN_64_KB),
     Figure("chase through 512 KB", "cycles", footprint(512 << 10), L2),
     Figure("chase through 2 MB", "cycles", footprint(2 << 20), L2),
     Figure("chase through 16 MB", "cycles", footprint(16 << 20), {**{chip: L2[chip] for chip in IN_16_MB},

@@ -27,9 +27,12 @@ def l1_bandwidth(chip: str) -> float:
     return 512 / loads_of_a_warp("l1_throughput", "data: u32[4096]=zeros, out: u32[1024]")(chip)
 
 
+NARROW = ("rtx3090", "rtx4090", "rtx5090", "t4")  # 16 lanes of the load/store unit
+
+
 def conflicts(ways: int) -> Published:
     """An RTX 3090's load/store unit takes a memory instruction every other cycle, conflicts or not."""
-    return everywhere(ways, "R", but=("rtx3090", "rtx4090", "t4")) | on("R" if ways > 1 else "D", rtx3090=max(ways, 2))
+    return everywhere(ways, "R", but=NARROW) | on("R" if ways > 1 else "D", rtx3090=max(ways, 2))
 
 
 def strides(a100: float, h200: float | None) -> Published:
@@ -56,6 +59,7 @@ def has_clusters(chip: Chip) -> bool:
 
 
 LATENCY = on("J", v100=19, t4=19, a100=(24, "D"), rtx3090=(24, "D"), hopper=(24, "D"), mi210=(50, "M"))
+LATENCY |= on("G", rtx5090=34, rtxpro6000=34)
 BANDWIDTH = on("B", v100=126, a100=125, rtx3090=(64, "B, A40"), rtx4090=(64, "B, L40"), hopper=(128, "R"), mi210=48)
 
 FIGURES = [

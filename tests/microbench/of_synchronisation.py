@@ -40,7 +40,8 @@ def waves(chip: str) -> float:
 
 
 # The series is of a GB202, and other generations' reductions have slower arrivals.
-BARRIERS = tuple((n, on("G", b200=cycles)) for n, cycles in ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3), (32, 15.3)))
+ROUNDS = ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3), (32, 15.3))
+BARRIERS = tuple((n, on("G", b200=cycles, rtx5090=cycles, rtxpro6000=cycles)) for n, cycles in ROUNDS)
 
 FIGURES = [
     *(

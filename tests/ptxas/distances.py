@@ -20,7 +20,7 @@ from tests.ptxas.sass_slots import find_nvdisasm
 from tests.support.nvidia_tools import PTXAS
 
 TABLE = Path(__file__).parent / "distances.csv"
-ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100")
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 
 HADD2S = (
     # for sm_80 and sm_90 ptxas takes two units in turn, HADD2 the second time

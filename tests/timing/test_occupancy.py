@@ -26,6 +26,10 @@ def kernel(registers=16, shared=0, **more):
         ("a100", 16, 40000, 128, 4, "shared"),  # 167936 // 41088: 40000 + 1024 in steps of 128
         ("v100", 16, 40000, 128, 2, "shared"),  # 98304 // 40192
         ("ppu15", 16, 0, 64, 16, "blocks"),
+        ("rtx5090", 16, 0, 256, 6, "warps"),  # 48 warp slots / 8
+        ("rtx5090", 16, 0, 32, 24, "blocks"),
+        ("rtx5090", 48, 0, 256, 5, "registers"),  # 65536 / (48 * 256) = 5.3
+        ("rtx5090", 16, 40000, 128, 2, "shared"),  # 102400 // 41088
         ("a100", 255, 0, 256, 1, "registers"),  # 256 a thread: 8 warps in all
     ],
 )
@@ -83,7 +87,7 @@ int main() {
 
 @pytest.mark.skipif(not HEADERS, reason="no cuda_occupancy.h on this machine")
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++ on this machine")
-@pytest.mark.parametrize("name", ["v100", "t4", "a100", "rtx3090", "rtx4090", "h100", "h200", "b200"])
+@pytest.mark.parametrize("name", ["v100", "t4", "a100", "rtx3090", "rtx4090", "h100", "h200", "b200", "rtx5090"])
 def test_against_cuda_occupancy(tmp_path, name):
     chip = load_chip(name)
     source = tmp_path / "occupancy.cpp"

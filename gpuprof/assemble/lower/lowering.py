@@ -18,6 +18,7 @@ from gpuprof.assemble.lower.engines import bulk, tensor, texture, wgmma, wmma
 from gpuprof.assemble.lower.flow import call, cluster, control, mbarrier, warp
 from gpuprof.assemble.lower.modifiers import Modifiers
 from gpuprof.assemble.lower.scope import Register, Scope
+from gpuprof.assemble.lower.targets import refusal
 from gpuprof.assemble.lower.templates import apply, form_of, has_template, template_of
 from gpuprof.assemble.ptx import ast
 from gpuprof.errors import PtxError, UnsupportedInstruction
@@ -171,6 +172,9 @@ class Lowering:
         if self.has_vectors:
             inst = replace(inst, operands=[self.expand_vectors(operand) for operand in inst.operands])
         self.inst = inst
+        if why := refusal(inst.opcode, self.layout.module.target):
+            self.unsupported.append(self.describe("instruction", why))
+            return
         found = form_of(inst, self.find_register) if has_template(inst) else None
         if found is not None:
             template = self.layout.templates.get(found[0])
@@ -198,16 +202,16 @@ class Lowering:
             if template is not None:
                 self.layout.templates[found[0]] = template
 
-    def describe(self, what: str) -> str:
-        """A message about `what`. It begins with the user's own line: the line of the .ptx file given, or of the source
-        that was compiled.
+    def describe(self, what: str, why: str = "") -> str:
+        """A message about `what`, and `why`. It begins with the user's own line: the line of the .ptx file given, or of
+        the source that was compiled.
         """
         source = str(self.inst.location or "")
         if self.module_name.endswith(".ptx"):
             position, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
         else:
             position, other = source or self.module_name, f" (PTX line {self.inst.line})"
-        return f"{position}: unsupported {what} {self.inst.text}{other}"
+        return f"{position}: unsupported {what} {self.inst.text}{why}{other}"
 
     # -- errors ------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ SOURCES = {
     "CC": "CUDA C++ Programming Guide, arithmetic throughput by compute capability, quoted; for V100 and T4 partly "
     "recalled",
     "D": "Huerta et al., MICRO 2025, on an RTX A6000",
-    "G": "a GB202, a later generation, measured by others",
+    "G": "a GB202, the die of an RTX 5090, measured by others",
     "J": "Jia et al. 2018 and 2019, recalled",
     "K": "AI_kernels' table of latencies",
     "L": "Luo et al. 2024, quoted",

@@ -9,7 +9,9 @@ Extent = tuple[int, int, int]
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same for every chip since 3.0.
 MAX_BLOCK: Extent = (1024, 1024, 64)
-MAX_CLUSTER = 16  # of H100, where the kernel allows a size that is not portable (8 is)
+# Where the kernel allows a size that is not portable (8 is): of H100, B200 and sm_120 alike (NVIDIA Warp's manual on
+# get_cuda_max_cluster_dim); GPUs of one chip with their host take 8.
+MAX_CLUSTER = 16
 CLUSTERS_SINCE = DEPENDENT_SINCE = 90
 MAX_GRID: Extent = ((1 << 31) - 1, 65535, 65535)
 
