@@ -105,7 +105,7 @@ def one_line(chip: str) -> float:
 
 def stream_bandwidth(kernel: str, wrap: int, nbytes: int, few: int, many: int) -> Measure:
     """10^9 bytes per second of a whole chip that reads 16 bytes a lane, of `nbytes`, or more where it reads more before
-    the place `wrap` at which it begins anew.
+    the place `wrap` at which it begins again.
     """
 
     def measure(chip_name: str) -> float:
