@@ -24,7 +24,7 @@ TAKEN = (
         "aliasing",
         "pointers to different types lead to different objects",
         "loads again: `half` registers are read through an `unsigned *`, vectors through a `float *`",
-        # Clang says which accesses have which types, which shows copies of structures, and LLVM is not told
+        # Clang notes the types of accesses, which shows copies of structures; the notes do not reach LLVM
         # (passes/struct_copies.py).
         ("-fstrict-aliasing",),
     ),

@@ -324,7 +324,7 @@ def _is_inside(low, high, ranges):
 
 @internal_njit
 def _affine(first, nbytes, has_sectors, store, facts, sectors):
-    """What is found of a full warp with consecutive addresses: all follows from the first one."""
+    """Finds the facts of a full warp with consecutive addresses: all follow from the first one."""
     end = first + 32 * nbytes
     count, lookups = np.int64(0), np.int64(0)
     if has_sectors:
@@ -351,7 +351,7 @@ def _was_found(address, mask, nbytes, on_chip, facts, by):
 def _scattered(  # noqa: PLR0913  # compiled
     address, mask, nbytes, pieces, piece_stride, has_sectors, atomic, store, facts, sectors, banks, words
 ):
-    """What is found of a warp with any addresses."""
+    """Finds the facts of a warp with any addresses."""
     piece_nbytes = nbytes if pieces == 1 else 4
     count, lookups = np.int64(0), np.int64(0)
     if has_sectors:
