@@ -205,7 +205,8 @@ def test_progress_is_that_of_draws(recorded, monkeypatch):
 
 
 def test_a_chip_that_draws_nothing_is_refused(folder):
-    nothing = "the chip draws nothing; rtx3090, rtx4090, t4, v100 do"
+    drawing = "a10g, l4, l40s, rtx3090, rtx4070ti-super, rtx4090, rtx5090, rtxpro6000, t4, v100"
+    nothing = f"the chip draws nothing; {drawing} do"
     assert [row["refused"] for row in rows(folder, "--chips", "a100,t4", "--level", "draw")] == [nothing, ""] * 3
     assert [row["refused"] for row in rows(folder, "--chips", "a100")] == [f"placed and tinted: {nothing}"]
 
