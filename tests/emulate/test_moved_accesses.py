@@ -72,7 +72,7 @@ def test_moved_is_the_same_pattern_of_the_same_lanes_whole_lines_away():
     assert not moved(256, other_lane=4)
     assert not moved(256, mask=0xFFFFFFFE)
     without_lane_5 = 0xFFFFFFDF
-    assert moved(256, without_lane_5, other_lane=4, known_mask=without_lane_5)  # what it has is of no use to anybody
+    assert moved(256, without_lane_5, other_lane=4, known_mask=without_lane_5)  # it does not take part
 
 
 def test_a_pattern_is_known_by_the_word_of_the_line_that_it_begins_at():

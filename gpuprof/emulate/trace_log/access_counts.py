@@ -8,7 +8,8 @@ lane.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.coalesce import FULL, _distinct_sectors, _is_inside, _lines, _range, _wavefronts
+from gpuprof.emulate.trace_log.coalesce import _distinct_sectors, _is_inside, _lines, _range, _wavefronts
+from gpuprof.emulate.trace_log.moved_accesses import FULL
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
