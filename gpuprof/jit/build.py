@@ -66,28 +66,28 @@ def build(folder: Path, processors: Sequence[str], jobs: int) -> int:
     CalledProcessError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    todo = missing(folder, processors)
-    files = [list(group) for _, group in groupby(sorted(todo, key=_order), key=lambda line: line.module)]
+    todo = sorted(((line, cpu) for cpu in processors for line in missing(folder, [cpu])), key=_order)
     with ThreadPoolExecutor(jobs) as pool:
-        # One processor a process: what is written for one with more instructions is no use to another.
-        each = [(group, cpu) for group in files for cpu in processors]
-        list(pool.map(lambda one: _in_a_process(folder, one[1:], one[0]), each))
+        # One file, and one processor, a process: what is written for one with more instructions is no use to another.
+        each = [list(group) for _, group in groupby(todo, key=_order)]
+        list(pool.map(lambda group: _in_a_process(folder, group[0][1], [line for line, _ in group]), each))
     wanted = {line.facts().file_name(cpu) for line in lines() for cpu in processors}
     for path in folder.glob(f"*{store.SUFFIX}"):
         if path.name not in wanted:
             path.unlink()
-    return len(todo)
+    return len({line for line, _ in todo})
 
 
-def _order(line: Line) -> tuple:
-    return line.module not in LONGEST, line.module
+def _order(one: tuple[Line, str]) -> tuple:
+    line, cpu = one
+    return line.module not in LONGEST, line.module, cpu
 
 
-def _in_a_process(folder: Path, processors: Sequence[str], group: Iterable[Line]) -> None:
+def _in_a_process(folder: Path, cpu: str, group: Iterable[Line]) -> None:
     """Compiles functions of one file: a process of its own, in which nothing else has been compiled."""
     environment = {name: value for name, value in os.environ.items() if name not in store.settings()}
     environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONHASHSEED": "0"}
-    command = [sys.executable, "-m", "gpuprof.jit.build", "--only", "-", "--for", *processors, "--", folder]
+    command = [sys.executable, "-m", "gpuprof.jit.build", "--only", "-", "--for", cpu, "--", folder]
     text = "".join(f"{line.module}.{line.function}({line.kinds})\n" for line in group)
     subprocess.run(command, input=text, text=True, env=environment, check=True)
 
