@@ -69,7 +69,7 @@ OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package 
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
-    "compile": ("dialect", "llvm", "passes", "layouts", "variables", REST),
+    "compile": ("dialect", "llvm", "layouts", "passes", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",
