@@ -30,7 +30,7 @@ from gpuprof.compile.passes.float_conversions import convert_by_instructions, sa
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.local_fills import fill_widely
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
-from gpuprof.compile.passes.run_time_steps import let_end
+from gpuprof.compile.passes.run_time_steps import count_as_nvcc
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.struct_copies import align_copies, without_types
 from gpuprof.compile.passes.together import print_together
@@ -230,7 +230,7 @@ def _arranged(
     """The optimized IR. `mark`: the last change in front of LLVM's passes, with what it has to say."""
     # Full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = ir.replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
-    prepared = hide_divisions(copy_in_callee(let_end(unroll_over_local_arrays(name_scopes(lines_only)))), arch)
+    prepared = hide_divisions(copy_in_callee(count_as_nvcc(unroll_over_local_arrays(name_scopes(lines_only)))), arch)
     prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(fill_widely(widen_copies(optimized))), positions

@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.compile import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
-from gpuprof.compile.passes.run_time_steps import let_end
+from gpuprof.compile.passes.run_time_steps import count_as_nvcc
 from tests.support.nvidia_tools import needs_nvcc
 
 BODIES = {
@@ -30,6 +30,11 @@ FORMS = {
     "twice": ("for (int i = threadIdx.x; i < n; i += s * 2) m += a[i];", 4),
     "quotient": ("for (int i = threadIdx.x; i < n / 4; i += s) m += a[i];", 4),
     "longer": ("for (int i = 0; i < n; i += s) { float x = a[i]; for (int k = 0; k < 6; ++k) x = x * x; m += x; }", 4),
+    "variable_to_a_constant": ("const int d = blockDim.x; for (int i = threadIdx.x; i < 256; i += d) m += a[i];", 4),
+    "step_to_a_constant": ("for (int i = threadIdx.x; i < 1000; i += s) m += a[i];", 4),
+    "block_to_a_constant": ("for (int i = threadIdx.x; i < 256; i += blockDim.x) m += a[i];", 1),
+    "unsigned_to_a_constant": ("for (unsigned i = threadIdx.x; i < 1000; i += blockDim.x) m += a[i];", 1),
+    "unsigned_variable": ("const int d = blockDim.x; for (unsigned i = threadIdx.x; i < 256; i += d) m += a[i];", 1),
     "unsigned": ("for (unsigned i = threadIdx.x; i < n; i += s) m += a[i];", 1),
     "unsigned_step": ("unsigned d = blockDim.x; for (int i = threadIdx.x; i < n; i += d) m += a[i];", 1),
     "falling": ("for (int i = n; i > 0; i -= s) m += a[i];", 1),
@@ -106,20 +111,31 @@ define void @k(i32 %0, i32 %1) {
 """
 
 
-def test_the_loop_is_said_to_end():
-    assert let_end(LOOP) == LOOP.replace("!{!0, !1}", '!{!0, !1, !{!"llvm.loop.mustprogress"}}')
+def with_mark(ir: str, mark: str) -> str:
+    return ir.replace("!{!0, !1}", f'!{{!0, !1, !{{!"llvm.loop.{mark}"}}}}')
+
+
+def test_a_loop_that_is_said_to_end():
+    assert count_as_nvcc(LOOP) == with_mark(LOOP, "mustprogress")
+
+
+@pytest.mark.parametrize("comparison", ["slt", "ult"])
+def test_a_sum_that_may_wrap_around(comparison):
+    loop = LOOP.replace("add nsw", "add").replace("slt", comparison)
+    assert count_as_nvcc(loop) == with_mark(loop, "unroll.runtime.disable")
 
 
 @pytest.mark.parametrize(
     "ir",
     [
-        LOOP.replace("add nsw", "add"),  # the sum may wrap around
         LOOP.replace("slt", "ult"),
+        LOOP.replace("slt", "sgt"),
         LOOP.replace("slt", "ne"),
         LOOP.replace("%10, %9", "%10, 4"),  # LLVM sees that it ends
         LOOP.replace("%11, ptr %3", "%11, ptr %4"),  # not the counter
         LOOP.replace("add nsw i32 %10, %9", "add nsw i32 %9, %9"),  # no sum with the counter
+        LOOP.replace("add nsw", "sub nsw"),
     ],
 )
 def test_other_loops_stay(ir):
-    assert let_end(ir) == ir
+    assert count_as_nvcc(ir) == ir
