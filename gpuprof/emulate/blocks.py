@@ -68,6 +68,7 @@ def _builder(op: Opcode):
 BUILDERS = tuple(_builder(op) for op in TABLE)  # by opcode number
 FILES = "RDP"
 MOST_KEPT_LANES = 4096  # whose registers the next launch may have
+MOST_KEPT = 4  # of each that launches of a module have made
 SYSTEM_SHARED = frozenset(name for name in SPECIAL if name.startswith("reserved_smem_offset"))
 # The operands of lanes whose guard fails must not be looked at.
 ONLY_HELD = (BETWEEN_LANES - COLLECTIVE) | kinds_of("fetch", "query")
@@ -98,22 +99,24 @@ class Block(NamedTuple):
 
 
 class Launched:
-    """Keeps what the last launch of a module has made for the next one, as far as that needs the same: most launches of
-    a kernel differ in little.
+    """Keeps what the last launches of a module have made for the next ones, as far as these need the same: most
+    launches of a kernel differ in little, and kernels are often launched by turns.
     """
 
     def __init__(self) -> None:
-        self._constants: tuple[tuple, tuple[list, ...]] | None = None
+        self._constants: dict[tuple, tuple[list, ...]] = {}
         self._spaces: dict[str, tuple[bytes, ReadOnlySpace]] = {}
-        self._registers: RegisterFile | None = None
+        self._registers: list[RegisterFile] = []
         self._log: TraceLog | None = None
 
     def constants(self, pool: Pool, bank: bytes) -> tuple[list, ...]:
         """`pool.rows(bank)`."""
         known = (bank, *map(len, pool.entries))
-        if self._constants is None or self._constants[0] != known:
-            self._constants = known, pool.rows(bank)
-        return self._constants[1]
+        if known not in self._constants:
+            if len(self._constants) >= MOST_KEPT:
+                del self._constants[next(iter(self._constants))]  # the oldest
+            self._constants[known] = pool.rows(bank)
+        return self._constants[known]
 
     def read_only(self, data: bytes, name: str, has_sectors: bool) -> ReadOnlySpace:
         if name not in self._spaces or self._spaces[name][0] != data:
@@ -122,16 +125,17 @@ class Launched:
 
     def take_registers(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]) -> RegisterFile:
         """Registers that are all zero, as new."""
-        file, self._registers = self._registers, None
-        if file is None or not file.is_for(n_lanes, counts, constants):
-            return RegisterFile(n_lanes, counts, constants)
-        file.clear()
-        return file
+        for place, file in enumerate(self._registers):
+            if file.is_for(n_lanes, counts, constants):
+                del self._registers[place]
+                file.clear()
+                return file
+        return RegisterFile(n_lanes, counts, constants)
 
     def give_back(self, registers: RegisterFile) -> None:
         """No lane has them any more."""
         if registers.n_lanes <= MOST_KEPT_LANES:
-            self._registers = registers
+            self._registers = [registers, *self._registers[: MOST_KEPT - 1]]
 
     def take_log(self) -> TraceLog:
         """A log for all chunks of a launch: its arrays grow to the length of a segment once."""

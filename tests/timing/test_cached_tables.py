@@ -29,16 +29,16 @@ def chip(tmp_path_factory):
     return load_chip(path)
 
 
-def job(blocks, index=0, registers=16):
+def job(blocks, index=0, registers=16, **options):
     """Each of `blocks` blocks of two warps loads, waits at a barrier and stores."""
     load, meet, store = make("LDG.32", dst=1, a=2), make("BAR.SYNC"), make("STG.32", a=2, b=1)
     code = encode([load, meet, store, make("FADD", dst=registers, a=1, b=1), make("EXIT")])
     warps = [warp([0, 1], [access([8 * k + 1]), access([8 * k + 2])]) for k in range(2 * blocks)]
-    return launch(code, blocks=blocks, threads=64, index=index), [piece(warps, 2)]
+    return launch(code, blocks=blocks, threads=64, index=index, **options), [piece(warps, 2)]
 
 
-def run(machine, blocks, index=0, registers=16, max_cycles=1 << 40):
-    own, pieces = job(blocks, index, registers)
+def run(machine, blocks, index=0, registers=16, max_cycles=1 << 40, **options):
+    own, pieces = job(blocks, index, registers, **options)
     records = []
     timing = simulate(machine, own, iter(pieces), SAMPLED, lambda rows: records.append(rows.tobytes()), max_cycles)
     return timing, b"".join(records)
@@ -114,6 +114,43 @@ def test_only_rows_of_sms_that_took_a_block_are_written():
     again = tables.of_sms("lane", (4, 1), layout.LANE, age=-1)
     assert again is table
     assert again["age"].ravel().tolist() == [1, 2, -1, -1]
+
+
+def test_a_table_of_each_shape_stays_and_is_new_for_the_batches_that_have_it():
+    tables = CachedTables(2)
+
+    def batch(rows: int, used: list[int]) -> np.ndarray:
+        """The ages that a batch finds. It writes all rows of the SMs that it uses."""
+        tables.begin()
+        table = tables.of_sms("lane", (rows, 1), layout.LANE, age=-1)
+        found = table["age"].ravel().tolist()
+        per_sm = rows // 2
+        for sm in used:
+            table["age"][sm * per_sm : (sm + 1) * per_sm] = 7
+        tables.ended(np.array(used, np.int64))
+        return found
+
+    assert batch(4, [0]) == [-1] * 4
+    assert batch(6, [1]) == [-1] * 6
+    assert batch(6, []) == [-1] * 6
+    assert batch(4, [0, 1]) == [-1] * 4
+    assert batch(6, [0]) == [-1] * 6
+    assert batch(4, []) == [-1] * 4
+    shapes = range(8, 8 + 2 * cached_tables.MOST_SHAPES, 2)
+    assert [batch(rows, [0]) for rows in (*shapes, *shapes)] == [[-1] * rows for rows in (*shapes, *shapes)]
+
+
+@pytest.mark.parametrize("order", ["121212", "112212", "123123321"])
+def test_launches_with_l1s_of_different_sizes_are_timed_as_on_a_copy_of_the_gpu(chip, order):
+    machine = power_on(chip)
+    for index, kind in enumerate(map(int, order)):
+        other = copy.deepcopy(machine)
+        found = [run(each, 40 * kind, index, shared=16384 * kind) for each in (machine, other)]
+        (timing, records), (expected, expected_records) = found
+        assert records == expected_records
+        assert (timing.cycles, timing.ledger.tolist()) == (expected.cycles, expected.ledger.tolist())
+    sizes = set(machine.tables._cached["l1_tag"])
+    assert len(sizes) == len(set(order))
 
 
 def test_a_program_is_worked_out_once_for_a_module(chip, monkeypatch):

@@ -3,7 +3,8 @@ programs of its modules.
 
 Most launches are small, and making all tables again takes longer than they do. A table of the units has so many rows
 for each SM, and a batch writes only the rows of those SMs that take a block of it. So only these are reset for the next
-batch.
+batch that has the table. Kernels that need a table in different lengths, as their L1 is smaller or larger, have one of
+each.
 
     batch ─ of_sms, rebuilt, scratch ─> tables ─ engine ─> ended(SMs that took a block)
 """
@@ -27,7 +28,17 @@ NAMES = tuple(TABLES)
 
 
 MOST_PLANS = 64
+MOST_SHAPES = 8  # of a table: an L1 has as many sizes
 MOST_RENEWED_NBYTES = 1 << 20  # of a small table; a larger one is cheaper as new memory, which is zero by itself
+
+
+class _Dirty:
+    """The SMs whose rows of a table are not new, as an index of its rows."""
+
+    __slots__ = ("sms",)
+
+    def __init__(self) -> None:
+        self.sms: np.ndarray | slice = slice(0)
 
 
 class _CachedTable(NamedTuple):
@@ -36,6 +47,7 @@ class _CachedTable(NamedTuple):
     new: np.ndarray | None = None  # uint8 (1 or SMs, bytes): these rows when they are new
     tail: np.ndarray | None = None  # uint8: the rows after the last SM's
     new_tail: np.ndarray | None = None
+    dirty: _Dirty | None = None
 
 
 class _Plan(NamedTuple):
@@ -45,7 +57,7 @@ class _Plan(NamedTuple):
 
     things: tuple
     made: Any
-    of_sms: list[tuple[np.ndarray, np.ndarray]]
+    of_sms: list[tuple[np.ndarray, np.ndarray, _Dirty]]
     whole: list[tuple[np.ndarray, np.ndarray | int]]
 
 
@@ -54,12 +66,12 @@ class CachedTables:
 
     def __init__(self, sms: int):
         self._sms = sms
-        self._cached: dict[str, _CachedTable] = {}
-        # SMs whose rows are not new; None when that is not known, as after a batch that did not end.
+        self._cached: dict[str, dict[tuple[int, ...], _CachedTable]] = {}  # by name and shape
+        # SMs that took a block of the last batch; None when that is not known, as after a batch that did not end.
         self._used: np.ndarray | None = np.zeros(0, np.int64)
-        self._renewed: np.ndarray | slice = slice(None)
+        self._in_use: list[_Dirty] = []  # of the tables of the last batch
         self._plans: dict[tuple, _Plan] = {}  # of batches whose tables are all there
-        self._of_sms: list[tuple[np.ndarray, np.ndarray]] = []  # of the plan that is made, as the next one
+        self._of_sms: list[tuple[np.ndarray, np.ndarray, _Dirty]] = []  # of the plan that is made, as the next one
         self._whole: list[tuple[np.ndarray, np.ndarray | int]] = []
         self._has_plan = True
         self._linked: list[np.ndarray | None] = [None] * len(TABLES)  # in the order of TABLES, as their addresses
@@ -71,8 +83,10 @@ class CachedTables:
             self._cached.clear()
             self._plans.clear()
         else:
-            self._renewed = _as_slice(self._used)
-        self._used = None
+            used = _as_slice(self._used)
+            for dirty in self._in_use:
+                dirty.sms = used
+        self._used, self._in_use = None, []
 
     def ended(self, used: np.ndarray) -> None:
         """Ends the batch. No SM but those numbered `used`, int64, ascending, took a block of it."""
@@ -80,7 +94,7 @@ class CachedTables:
 
     def again(self, things: tuple, numbers: tuple, make: Callable[[], T]) -> T:
         """Gives what `make` does: tables for a batch, whose shapes follow from `things`, as they are, and `numbers`.
-        Where such a batch came before, and no other has taken its tables' places, they become new at once.
+        Where such a batch came before, they become new at once.
         """
         key = (numbers, *map(id, things))
         plan = self._plans.get(key)
@@ -92,9 +106,9 @@ class CachedTables:
                     self._plans.clear()
                 self._plans[key] = _Plan(things, made, self._of_sms, self._whole)
             return made
-        renewed = self._renewed
-        for rows, new in plan.of_sms:
-            rows[renewed] = new
+        for rows, new, dirty in plan.of_sms:
+            rows[dirty.sms] = new
+            self._in_use.append(dirty)
         for rows, new in plan.whole:
             rows[...] = new
         return plan.made
@@ -109,7 +123,7 @@ class CachedTables:
             for field, value in initial.items():
                 table[field] = value
             return self._store_rows(name, table, is_rebuilt=False)
-        cached.rows[self._renewed] = cached.new
+        cached.rows[cached.dirty.sms] = cached.new
         if len(cached.tail):
             cached.tail[:] = cached.new_tail
         self._note(cached, is_rebuilt=False)
@@ -119,7 +133,7 @@ class CachedTables:
         """A small table that is wholly new for each batch, of so many rows for each SM."""
         if name not in self._cached:
             return self._store_rows(name, make(), is_rebuilt=True)
-        cached = self._cached[name]
+        (cached,) = self._cached[name].values()
         cached.rows[:] = cached.new
         self._note(cached, is_rebuilt=True)
         return cached.table
@@ -158,27 +172,32 @@ class CachedTables:
         self._linked[NAMES.index(name)] = None
 
     def _existing(self, name: str, shape: tuple[int, ...]) -> _CachedTable | None:
-        cached = self._cached.get(name)
-        return cached if cached is not None and cached.table.shape == shape else None
+        return self._cached.get(name, {}).get(shape)
 
     def _store_rows(self, name: str, table: np.ndarray, is_rebuilt: bool) -> np.ndarray:
         of_sms = len(table) // self._sms * self._sms
         nbytes = table.view(np.uint8).reshape(len(table), -1)
         rows, tail = nbytes[:of_sms].reshape(self._sms, -1), nbytes[of_sms:]
         new = rows.copy() if is_rebuilt else rows[:1].copy()
-        self._note(self._store(name, _CachedTable(table, rows, new, tail, tail.copy())), is_rebuilt)
+        self._note(self._store(name, _CachedTable(table, rows, new, tail, tail.copy(), _Dirty())), is_rebuilt)
         return table
 
     def _store(self, name: str, cached: _CachedTable) -> _CachedTable:
-        """Another table that had the name is gone, and so are the plans that have it."""
-        if name in self._cached:
+        """Where too many tables have the name, they are gone, and so are the plans that have them."""
+        of_name = self._cached.setdefault(name, {})
+        if len(of_name) >= MOST_SHAPES:
+            of_name.clear()
             self._plans.clear()
-        self._cached[name] = cached
+        of_name[cached.table.shape] = cached
         return cached
 
     def _note(self, cached: _CachedTable, is_rebuilt: bool) -> None:
         """For the plan that is made."""
-        (self._whole if is_rebuilt else self._of_sms).append((cached.rows, cached.new))
+        if is_rebuilt:
+            self._whole.append((cached.rows, cached.new))
+        else:
+            self._of_sms.append((cached.rows, cached.new, cached.dirty))
+            self._in_use.append(cached.dirty)
         if len(cached.tail):
             self._whole.append((cached.tail, cached.new_tail))
 
