@@ -183,7 +183,7 @@ class CachedTables:
         return table
 
     def _store(self, name: str, cached: _CachedTable) -> _CachedTable:
-        """Where too many tables have the name, they are gone, and so are the plans that have them."""
+        """Takes out all tables of a name that has too many, and the plans that have them."""
         of_name = self._cached.setdefault(name, {})
         if len(of_name) >= MOST_SHAPES:
             of_name.clear()
