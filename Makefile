@@ -11,7 +11,7 @@ LIBRARY := $(wildcard gpuprof/cuda/runtime/*.cpp gpuprof/cuda/runtime/*.h)
 MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
 APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
-.PHONY: help demo compiled interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint format prettier wheel bench fuzz clean
+.PHONY: help demo compiled interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-long test-all lint format prettier wheel bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -69,8 +69,10 @@ some-tests: $(READY)
 test: compiled ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
-test-all: test ## run the tests that take long, too
-	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
+test-long: compiled ## run the tests that take long; ASKED="-x": with these options of pytest
+	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long $(ASKED)
+
+test-all: test test-long ## run all tests
 
 lint: $(READY) ## check style and types; the page's scripts only with node and npm
 	$(BIN)/ruff check .
