@@ -3,7 +3,6 @@ gpuprof/jit/build.py compiles, and is for any Python.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,8 +21,6 @@ class Build(build_py):
         if self.editable_mode:  # a checkout: `make` compiles there
             return
         folder = Path(self.build_lib).absolute() / "gpuprof" / "jit" / "shipped"
-        if (compiled := ROOT / "gpuprof" / "jit" / "shipped").is_dir():  # a checkout's: what fits is not compiled again
-            shutil.copytree(compiled, folder, dirs_exist_ok=True)
         # From the sources, not from what is built: the digests of files are those of the same text.
         command = [sys.executable, "-m", "gpuprof.jit.build", "--all", str(folder)]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -38,7 +38,7 @@ def built(tmp_path_factory) -> Path:
     """A folder with the wheel and the sdist of this tree."""
     folder = tmp_path_factory.mktemp("wheel")
     tree = folder / "tree"
-    shutil.copytree(PACKAGE, tree / "gpuprof", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tree / "gpuprof", ignore=shutil.ignore_patterns(*OF_A_CHECKOUT))
     for name in ("docs", "samples"):
         shutil.copytree(ROOT / name, tree / name)
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE"):
