@@ -69,8 +69,8 @@ some-tests: $(READY)
 test: compiled ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
-test-long: compiled ## run the tests that take long; ASKED="-x": with these options of pytest
-	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long $(ASKED)
+test-long: compiled ## run the tests that take long
+	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
 
 test-all: test test-long ## run all tests
 
