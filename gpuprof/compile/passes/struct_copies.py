@@ -16,6 +16,7 @@ different objects, as nvcc does not (`compile.undefined`).
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from gpuprof.compile.layouts.structures import NAME, declared_alignments, unions_have
@@ -44,12 +45,13 @@ class _Side(NamedTuple):
 def align_copies(ir: str, metadata: Metadata) -> str:
     """Clang's IR with the alignment of structures at their copies."""
     declared = declared_alignments(metadata)
+    in_union = cache(lambda nbytes: unions_have(metadata, nbytes))  # looks at all of the metadata
 
     def in_function(function: re.Match) -> str:
         if not _COPY.search(function[0]):
             return function[0]
         made = {match[1]: (match[2], match[3]) for match in _DEFINITION.finditer(function[0])}
-        return _COPY.sub(lambda match: _aligned(match, made, declared, metadata), function[0])
+        return _COPY.sub(lambda match: _aligned(match, made, declared, in_union), function[0])
 
     return _FUNCTION.sub(in_function, ir)
 
@@ -59,11 +61,11 @@ def without_types(ir: str) -> str:
     return _TYPES.sub("", ir)
 
 
-def _aligned(match: re.Match, made: dict, declared: Callable[[str, int], int], metadata: Metadata) -> str:
+def _aligned(match: re.Match, made: dict, declared: Callable[[str, int], int], in_union: Callable[[int], bool]) -> str:
     head, to_head, to_alignment, to, from_head, from_alignment, source, nbytes, tail = match.groups()
     sides = _Side(to, int(to_alignment)), _Side(source, int(from_alignment))
     shown = [
-        _of_type(side, made, int(nbytes), declared) or _of_cast(side, made, int(nbytes), metadata) for side in sides
+        _of_type(side, made, int(nbytes), declared) or _of_cast(side, made, int(nbytes), in_union) for side in sides
     ]
     wanted = max(shown)
     new_to, new_from = (max(side.alignment, wanted) for side in sides)
@@ -77,12 +79,12 @@ def _of_type(side: _Side, made: dict, nbytes: int, declared: Callable[[str, int]
     return declared(match[1], nbytes) if match else 0
 
 
-def _of_cast(side: _Side, made: dict, nbytes: int, metadata: Metadata) -> int:
+def _of_cast(side: _Side, made: dict, nbytes: int, in_union: Callable[[int], bool]) -> int:
     """The alignment that clang knows of what a pointer leads to, which was cast: 0 where it knows that from a variable,
     or of a union or structure around what is copied.
     """
     op, rest = made.get(side.pointer, ("", ""))
-    if side.alignment > nbytes or unions_have(metadata, nbytes):
+    if side.alignment > nbytes or in_union(nbytes):
         return 0
     while op == "getelementptr":
         match = _OF_NUMBER.match(rest)
