@@ -13,7 +13,7 @@ _DEFINITION = re.compile(r"  (%[\w.]+) = (\w+)(.*)")
 _STORE = re.compile(r"  store .*, ptr (%[\w.]+),")
 _LABEL = re.compile(r"([\w.]+):")
 _LATCH = re.compile(r"  br label %([\w.]+).*!llvm\.loop (!\d+)")
-_REGISTER = re.compile(r"%[\w.]+")
+_REGISTER = re.compile(r"%(?!(?:struct|class|union)\.)[\w.]+")  # and no structure
 _LOOP_NODE = re.compile(r"^(!\d+) = distinct !\{\1(.*)\}$", re.MULTILINE)
 
 
