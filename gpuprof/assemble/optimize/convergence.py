@@ -9,6 +9,7 @@ YIELD, too, as ptxas 13.0 writes it.
 from collections.abc import Iterable
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.assemble.ir.dominators import common, nearest
 from gpuprof.isa.kinds import ATOMICS, CALLS, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.row import Opcode
@@ -36,7 +37,6 @@ def _differs_by_sources(row: Opcode) -> bool | None:
 
 
 _BY_SOURCES = [_differs_by_sources(row) for row in TABLE]
-_MOST_ROUNDS = 50
 _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the search below takes quadratic time
 
 
@@ -47,9 +47,9 @@ def add_meetings(body: Body) -> None:
     if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
         return
     apart = _different_registers(body)
-    meeting = _immediate([block.successors for block in blocks], _exits(blocks), reverse=True)
+    meeting = nearest([block.successors for block in blocks], _exits(blocks), reverse=True)
     ending = _ending(blocks)
-    above = _immediate([block.predecessors for block in blocks], [0], reverse=False)
+    above = nearest([block.predecessors for block in blocks], [0], reverse=False)
     branches: dict[int, list[int]] = {}  # where lanes meet -> the blocks where they part
     for index, block in enumerate(blocks):
         last = block.insts[-1] if block.insts else None
@@ -126,7 +126,7 @@ def apart_by_control(body: Body) -> set[int] | None:
     blocks = body.blocks
     if len(blocks) > _MOST_BLOCKS:
         return None
-    meeting = _immediate([block.successors for block in blocks], _exits(blocks), reverse=True)
+    meeting = nearest([block.successors for block in blocks], _exits(blocks), reverse=True)
     writes: dict[int, set[int]] = {}  # of a register that is written more than once: the blocks
     many: set[int] = set()
     for index, block in enumerate(blocks):
@@ -177,56 +177,11 @@ def _ending(blocks: list[Block]) -> set[int]:
     return ending
 
 
-def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list[int | None]:
-    """The nearest block that every way from a root to a block goes through, by `before`: of dominators, or in `reverse`
-    of those that follow.
-
-    None where there is none. Cooper, Harvey and Kennedy's iteration, over the order of the blocks.
-    """
-    n = len(before)
-    order = range(n - 1, -1, -1) if reverse else range(n)
-    nearest: list[int | None] = [None] * n
-    known = [False] * n
-    for root in roots:
-        known[root] = True
-    for _ in range(_MOST_ROUNDS):
-        changed = False
-        for index in order:
-            if index in roots:
-                continue
-            chosen, none = None, False
-            for other in before[index]:
-                if known[other] and not none:
-                    chosen = other if chosen is None else _common(chosen, other, nearest)
-                    none = chosen is None
-            if any(known[other] for other in before[index]) and (not known[index] or nearest[index] != chosen):
-                nearest[index], known[index], changed = chosen, True, True
-        if not changed:
-            return nearest
-    # It has not settled: no marks are better than wrong ones.
-    return [None] * n
-
-
-def _common(one: int, other: int, nearest: list[int | None]) -> int | None:
-    """The first block that two chains have in common, each from a block to its nearest; None where there is none."""
-    seen = set()
-    walk: int | None = one
-    while walk is not None and walk not in seen:
-        seen.add(walk)
-        walk = nearest[walk]
-    back = set()
-    walk = other
-    while walk is not None and walk not in seen and walk not in back:
-        back.add(walk)
-        walk = nearest[walk]
-    return walk if walk in seen else None
-
-
 def _above_all(parting: list[int], above: list[int | None], blocks: list[Block], place: int) -> int | None:
     """The nearest block above all of `parting` that is in no other loops than `place` is."""
     start: int | None = parting[0]
     for other in parting[1:]:
-        start = None if start is None else _common(start, other, above)
+        start = None if start is None else common(start, other, above)
     # A BSSY deeper in loops than its BSYNC would take a slot in every turn.
     while start is not None and blocks[start].loop_depth > blocks[place].loop_depth:
         start = above[start]

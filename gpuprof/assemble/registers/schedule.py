@@ -6,6 +6,7 @@ order was found that keeps it.
 """
 
 from bisect import insort
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,12 +47,28 @@ class Schedule:
     def __init__(self, body: Body, liveness: Liveness):
         weight = words_of(body)
         self.body = body
+        self.liveness = liveness
         self.parts: list[list[_Part]] = [
             _parts(body, block, set(liveness.members(out)), weight)
             for block, out in zip(body.blocks, liveness.live_out, strict=True)
         ]
         most = max((max(part.words) for parts in self.parts for part in parts if part.words), default=0)
         self.fewest = most + _OWN  # registers of a thread that the orders of least pressure need
+
+    def crowded(self, budget: int) -> Iterator[tuple[Inst, int, set[int]]]:
+        """The instructions, in the orders of least pressure, at which a thread has more than `budget` registers; the
+        words too many; and the registers that are live after each, a set that changes.
+        """
+        for parts, live_out in zip(self.parts, self.liveness.live_out, strict=True):
+            live = set(self.liveness.members(live_out))
+            for part in reversed(parts):
+                for index, words in zip(reversed(part.order), reversed(part.words), strict=True):
+                    inst = part.insts[index]
+                    if words > budget - _OWN:
+                        yield inst, words - (budget - _OWN), live
+                    if inst.guard is None or inst.fresh:
+                        live.difference_update(inst.written)
+                    live.update(inst.read)
 
     def apply(self, budget: int) -> None:
         """Orders every block. A thread stays within `budget` registers where it can."""
