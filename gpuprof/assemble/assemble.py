@@ -218,9 +218,9 @@ class _Functions:
         )
 
     def _allocate(self, body: Body, function: ast.Function) -> Allocation:
-        limit = self._register_limit(function)
+        limit = max(self._register_limit(function), min(body.raised_registers, MOST_REGISTERS))
         try:
-            return fit(body, limit, self._is_wanted(function))
+            return fit(body, limit, bool(body.raised_registers) or self._is_wanted(function))
         except DoesNotFit:
             message = f"function {body.name} does not fit into {limit} registers; raise --max-registers"
             raise PtxError(message, self.module.name, function.line, 1) from None
@@ -256,6 +256,7 @@ class _Functions:
             is_kernel=tree.is_kernel,
             params=self.params.get(name, ()),
             registers=self._registers(name),
+            raised_registers=self.made[name].raised_registers,
             r_count=counts.r,
             d_count=counts.d,
             p_count=counts.p,
@@ -277,6 +278,8 @@ class _Functions:
         """
         used = self.counts[name].words + RESERVED_WORDS
         limit = self._register_limit(self.layout.functions[name])
+        if self.made[name].raised_registers:
+            used = min(used, limit)
         return max(used, min(_FEWEST_WITH_CALLS, limit)) if self.made[name].leaves else used
 
     def _recurses(self, name: str) -> bool:

@@ -42,6 +42,7 @@ class Assembled(NamedTuple):
     registers: Registers
     frame_nbytes: int
     spill_nbytes: int
+    raised_registers: int
     barriers: int
     grows_stack: bool
     leaves: bool  # it calls something
@@ -71,6 +72,7 @@ def assembled(body: Body, function: ast.Function, allocation: Allocation, counte
         registers=Registers(used["R"], used["D"], used["P"], allocation.words),
         frame_nbytes=body.frame_nbytes,
         spill_nbytes=body.spill_nbytes,
+        raised_registers=body.raised_registers,
         barriers=body.barriers,
         grows_stack=body.grows_stack,
         leaves=any(inst.op.kind in _LEAVING for inst in insts),

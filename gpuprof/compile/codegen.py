@@ -35,6 +35,7 @@ from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.struct_copies import align_copies, without_types
 from gpuprof.compile.passes.together import print_together
 from gpuprof.compile.passes.unroll_once import unroll_once
+from gpuprof.compile.passes.whole_pairs import return_words
 from gpuprof.compile.passes.wide_conversions import lower_wide_conversions
 from gpuprof.compile.variables import locations
 from gpuprof.compile.variables.numbering import number_variables, without_variables
@@ -230,7 +231,8 @@ def _arranged(
     """The optimized IR. `mark`: the last change in front of LLVM's passes, with what it has to say."""
     # Full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = ir.replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
-    prepared = hide_divisions(copy_in_callee(count_as_nvcc(unroll_over_local_arrays(name_scopes(lines_only)))), arch)
+    like_nvcc = return_words(count_as_nvcc(unroll_over_local_arrays(name_scopes(lines_only))))
+    prepared = hide_divisions(copy_in_callee(like_nvcc), arch)
     prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(fill_widely(widen_copies(optimized))), positions

@@ -67,11 +67,12 @@ class Function:
     required_cluster: tuple[int, int, int] | None = None  # .reqnctapercluster
     max_cluster: int = 0  # blocks: .maxclusterrank, 0 when not given
     explicit_cluster: bool = False  # .explicitcluster: a launch has to say how large its clusters are
+    raised_registers: int = 0  # `registers` of warps that have carried out setmaxnreg.inc; 0 where there is none
 
     @property
     def thread_words(self) -> int:
         """32-bit registers that hold a thread's values: Rn with n below that, Dn with 2n below that."""
-        return self.registers - PROGRAM_COUNTER_WORDS
+        return max(self.registers, self.raised_registers) - PROGRAM_COUNTER_WORDS
 
     @property
     def uniform_words(self) -> int:

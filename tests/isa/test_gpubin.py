@@ -330,7 +330,7 @@ def test_the_format_version_covers_what_the_notes_hold():
             "p_count",
                      "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads",
                      "min_blocks",
-                     "required_cluster", "max_cluster", "explicit_cluster"],
+                     "required_cluster", "max_cluster", "explicit_cluster", "raised_registers"],
         "Param": ["name", "type", "offset", "nbytes", "align", "is_pointer", "element", "is_read", "is_written"],
         "Variable": ["name", "space", "offset", "nbytes", "align", "image", "addresses"],
         "InitialAddress": ["offset", "symbol", "is_generic"],

@@ -199,6 +199,7 @@ class Body:
     blocks: list[Block] = field(default_factory=list)
     frame_nbytes: int = 0  # local memory of its own: parameters passed in memory, variables, spills
     spill_nbytes: int = 0
+    raised_registers: int = 0  # the most that a setmaxnreg.inc asks for
     callees: set[str] = field(default_factory=set)
     indirect_calls: bool = False
     barriers: int = 0

@@ -16,6 +16,7 @@ from gpuprof.assemble.optimize.fold import (
 )
 from gpuprof.assemble.optimize.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
 from gpuprof.assemble.optimize.groups import share_groups
+from gpuprof.assemble.optimize.known_predicates import fold_known_predicates
 from gpuprof.assemble.optimize.literals import (
     read_constants_from_bank,
     read_literals_from_bank,
@@ -35,7 +36,8 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 # The first passes run twice: what is simplified may be a copy or a constant that other instructions can take.
 PASSES = (
     turn_exits,
-    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead, unroll_whole,
+    *_SIMPLIFY, *_SIMPLIFY, fold_known_predicates, propagate_copies, propagate_negations, fold_float_negations,
+    remove_dead, unroll_whole,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
     read_constants_from_bank, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, unroll_loops, read_constants_from_bank, fold_parameters,

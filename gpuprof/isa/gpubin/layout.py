@@ -47,8 +47,9 @@ MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program togethe
 MAX_STRUCTURE_NBYTES = 999_999_999  # of a structure with padding
 
 # 1: first version. 2: initial addresses of variables. 3: clusters. 4: literals. 5: constant operands
-# that read the variables in constant memory. 6: facts in a section; they were comments in the PTX.
-GPUBIN_VERSION = 6
+# that read the variables in constant memory. 6: facts in a section; they were comments in the PTX. 7: the registers of
+# setmaxnreg.inc.
+GPUBIN_VERSION = 7
 OLDEST_GPUBIN_VERSION = 5  # `version_5` reads its facts
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

@@ -100,7 +100,7 @@ def _check_version(name: str, what: str, version: int, oldest: int, newest: int,
 def _program(elf: "Elf", version: int) -> Program:
     body = _json_note(elf, ".note.gpuprof", layout.NOTE_PROGRAM, layout.PREFIX.size)
     prefix = ".note.gpuprof."
-    functions = tuple(_function(elf, name) for name in elf.notes if name.startswith(prefix))
+    functions = tuple(_function(elf, name, version) for name in elf.notes if name.startswith(prefix))
     code = _code(elf, functions)
     ptx = _content(elf, ".gpuprof.ptx").decode("utf-8", "surrogatepass")
     heads = {key: layout.from_plain(str, _item(body, key), f"program.{key}") for key in ("name", "arch", "compiler")}
@@ -160,8 +160,11 @@ def _json_note(elf: "Elf", name: str, kind: int, skip_nbytes: int = 0) -> dict:
     return body
 
 
-def _function(elf: "Elf", note_name: str) -> Function:
-    function = layout.from_plain(Function, _json_note(elf, note_name, layout.NOTE_FUNCTION), note_name)
+def _function(elf: "Elf", note_name: str, version: int) -> Function:
+    note = _json_note(elf, note_name, layout.NOTE_FUNCTION)
+    if version < 7:
+        note["raised_registers"] = 0
+    function = layout.from_plain(Function, note, note_name)
     if note_name != f".note.gpuprof.{function.name}":
         raise ValueError(f"the note {note_name!r} is about {function.name!r}")
     return function

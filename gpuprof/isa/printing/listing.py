@@ -85,7 +85,8 @@ def _header(function: Function) -> Iterator[Line]:
     if function.name != function.display:
         yield Line("header", printable(f"  symbol {function.name}"))
     uniform = f", {function.uniform_words} uniform" if function.uniform_words else ""
-    yield Line("header", f"  {function.registers} registers{uniform}, {function.p_count} predicates")
+    raised = f" ({function.raised_registers} after setmaxnreg)" if function.raised_registers else ""
+    yield Line("header", f"  {function.registers} registers{raised}{uniform}, {function.p_count} predicates")
     yield Line(
         "header",
         f"  {function.shared_nbytes} bytes shared, {function.local_nbytes} bytes local, {function.spill_nbytes} bytes "

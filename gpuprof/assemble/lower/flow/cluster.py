@@ -52,8 +52,8 @@ def _griddepcontrol(lowering):
 
 
 def _setmaxnreg(lowering):
-    """Registers of the emulated machine are not dealt out again; the warp's own number stays what the kernel was
-    launched with.
+    """Registers of the emulated machine are not dealt out again: the block has those that it was launched with. The
+    function may use as many as a warp asks for.
     """
     direction = lowering.modifiers.one_of(("inc", "dec"))
     if not direction or not lowering.modifiers.flag("sync") or not lowering.modifiers.flag("aligned"):
@@ -63,6 +63,8 @@ def _setmaxnreg(lowering):
     count = lowering.src(lowering.operand(0), "u32")
     if not isinstance(count, Imm) or not 24 <= count.bits <= 256 or count.bits % 8:
         raise lowering.error("the register count is a constant from 24 to 256, a multiple of 8")
+    if direction == "inc":
+        lowering.body.raised_registers = max(lowering.body.raised_registers, count.bits)
     lowering.emit("NOP")
 
 

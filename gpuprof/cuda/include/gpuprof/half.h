@@ -162,11 +162,24 @@ GPUPROF_HALF_FUNCTIONS(__nv_bfloat16, __nv_bfloat162, __bf16, gpuprof_bfloat_pai
 
 // --- conversions ---
 
+// Two floats at once. LLVM moves conversions of its own behind the meeting of ways, as those of a loop's turn into the next
+// turn, where two registers would hold what is one here; nvcc's headers have inline assembly, which stays.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+GPUPROF_MEMBER gpuprof_half_pair gpuprof_halves(float a, float b) { return __builtin_bit_cast(gpuprof_half_pair, __nvvm_ff2f16x2_rn(b, a)); }
+GPUPROF_MEMBER gpuprof_bfloat_pair gpuprof_bfloats(float a, float b)
+{
+    return __builtin_bit_cast(gpuprof_bfloat_pair, __nvvm_ff2bf16x2_rn(b, a));
+}
+#else
+GPUPROF_BOTH gpuprof_half_pair gpuprof_halves(float a, float b) { return {(_Float16)a, (_Float16)b}; }
+GPUPROF_BOTH gpuprof_bfloat_pair gpuprof_bfloats(float a, float b) { return {(__bf16)a, (__bf16)b}; }
+#endif
+
 GPUPROF_BOTH __half __float2half(float v) { return __half(v); }
 GPUPROF_BOTH __half __float2half_rn(float v) { return __half(v); }
 GPUPROF_BOTH __half __double2half(double v) { return __half(v); }
 GPUPROF_BOTH float __half2float(__half v) { return (float)v; }
-GPUPROF_BOTH __half2 __floats2half2_rn(float a, float b) { return __half2(__half(a), __half(b)); }
+GPUPROF_BOTH __half2 __floats2half2_rn(float a, float b) { return __half2::gpuprof_of(gpuprof_halves(a, b)); }
 GPUPROF_BOTH __half2 __float22half2_rn(float2 v) { return __floats2half2_rn(v.x, v.y); }
 GPUPROF_BOTH __half2 __float2half2_rn(float v) { return __floats2half2_rn(v, v); }
 GPUPROF_BOTH float2 __half22float2(__half2 v) { return {(float)v.x, (float)v.y}; }
@@ -188,7 +201,10 @@ GPUPROF_BOTH __half __ushort_as_half(unsigned short v) { return __builtin_bit_ca
 GPUPROF_BOTH __nv_bfloat16 __float2bfloat16(float v) { return __nv_bfloat16(v); }
 GPUPROF_BOTH __nv_bfloat16 __float2bfloat16_rn(float v) { return __nv_bfloat16(v); }
 GPUPROF_BOTH float __bfloat162float(__nv_bfloat16 v) { return (float)v; }
-GPUPROF_BOTH __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return __nv_bfloat162(__nv_bfloat16(a), __nv_bfloat16(b)); }
+GPUPROF_BOTH __nv_bfloat162 __floats2bfloat162_rn(float a, float b)
+{
+    return __nv_bfloat162::gpuprof_of(gpuprof_bfloats(a, b));
+}
 GPUPROF_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 GPUPROF_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162(a, a); }
 GPUPROF_BOTH float2 __bfloat1622float2(__nv_bfloat162 v) { return {(float)v.x, (float)v.y}; }
