@@ -23,11 +23,20 @@ __device__ void wait(uint64_t *barrier, int parity)
                  : "memory");
 }
 
-// A box of 64 columns and its rows, from `column` and `row` on.
-__device__ void copy(half *to, const CUtensorMap *map, int column, int row, uint64_t *barrier)
+// A box of 64 columns and its rows, from `column` and `row` of a batch on.
+__device__ void copy(half *to, const CUtensorMap *map, int column, int row, int batch, uint64_t *barrier)
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-                 "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
+        "l"(map), "r"(column), "r"(row), "r"(batch), "r"(shared_address(barrier))
+        : "memory");
+}
+
+// Rows after the last of the batch are not written.
+__device__ void copy_back(const CUtensorMap *map, const half *from, int column, int row, int batch)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(column), "r"(row), "r"(batch),
+                 "r"(shared_address(from))
                  : "memory");
 }
 
@@ -59,11 +68,12 @@ struct Turn {
     }
 };
 
-template <int KEYS> __device__ void copy_tile(half (*to)[KEYS * HALF], const CUtensorMap *map, int column, int row, uint64_t *full)
+// Halves of `to` are so many rows apart; 64 columns each.
+__device__ void copy_tile(half *to, int rows, const CUtensorMap *map, int column, int row, int batch, uint64_t *full)
 {
-    expect(full, 2 * KEYS * HALF * sizeof(half));
+    expect(full, 2 * rows * HALF * sizeof(half));
     for (int i = 0; i < 2; i++)
-        copy(to[i], map, column + i * HALF, row, full);
+        copy(to + i * rows * HALF, map, column + i * HALF, row, batch, full);
 }
 
 // scores = q * transpose(k), not waited for.
@@ -174,12 +184,12 @@ struct Tiles {
 };
 
 template <int KEYS, bool CAUSAL> struct Tile {
-    int row0, first, column, steps; // its first row in the head, the head's first row, its first column, tiles of keys
+    int row0, batch, column, steps; // its first row and column, tiles of keys
     __device__ Tile(const Tiles &all, int number)
     {
-        int x = number % all.of_head(), head = number / all.of_head() % all.heads, batch = number / all.of_head() / all.heads;
+        int x = number % all.of_head(), head = number / all.of_head() % all.heads;
+        batch = number / all.of_head() / all.heads;
         row0 = (CAUSAL ? all.of_head() - 1 - x : x) * ROWS;
-        first = batch * all.n;
         column = head * D;
         steps = ((CAUSAL ? min(all.n, row0 + ROWS) : all.n) + KEYS - 1) / KEYS;
     }
@@ -212,23 +222,41 @@ __device__ void copy_all(Shared<KEYS> &shared, const CUtensorMap *q, const CUten
     for (int number = blockIdx.x; number < all.number(); number += gridDim.x, parity ^= 1) {
         Tile<KEYS, CAUSAL> tile(all, number);
         wait(&shared.q_empty, parity ^ 1);
-        expect(&shared.q_full, 2 * ROWS * HALF * sizeof(half));
-        for (int i = 0; i < 2; i++)
-            copy(shared.q[i], q, tile.column + i * HALF, tile.first + tile.row0, &shared.q_full);
+        copy_tile(shared.q[0], ROWS, q, tile.column, tile.row0, tile.batch, &shared.q_full);
         for (int step = tile.steps - 1; step >= 0; step--, turn.next()) {
-            wait(&shared.k_empty[turn.stage], turn.parity ^ 1);
-            copy_tile<KEYS>(shared.k[turn.stage], k, tile.column, tile.first + step * KEYS, &shared.k_full[turn.stage]);
-            wait(&shared.v_empty[turn.stage], turn.parity ^ 1);
-            copy_tile<KEYS>(shared.v[turn.stage], v, tile.column, tile.first + step * KEYS, &shared.v_full[turn.stage]);
+            int stage = turn.stage;
+            wait(&shared.k_empty[stage], turn.parity ^ 1);
+            copy_tile(shared.k[stage][0], KEYS, k, tile.column, step * KEYS, tile.batch, &shared.k_full[stage]);
+            wait(&shared.v_empty[stage], turn.parity ^ 1);
+            copy_tile(shared.v[stage][0], KEYS, v, tile.column, step * KEYS, tile.batch, &shared.v_full[stage]);
         }
     }
 }
 
-// q, k, v: rows of heads * 128 halves, n rows of each batch.
+// Writes a group's rows of the result by way of the stage that held the last values, when both groups are through with it.
+__device__ void put(const float (&sums)[D / 2], half *stage, int group, const CUtensorMap *out, int column, int row, int batch, uint64_t *empty)
+{
+    int lane = threadIdx.x % 32, own = group * 64 + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    asm volatile("bar.sync 3, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < D / 2; i += 2) {
+        int r = own + i / 2 % 2 * 8, chunk = i / 4 % 8 ^ r % 8;
+        *(half2 *)&stage[(i / 32 * ROWS + r) * HALF + chunk * 8 + lane % 4 * 2] = __floats2half2_rn(sums[i], sums[i + 1]);
+    }
+    asm volatile("fence.proxy.async.shared::cta;\nbar.sync %0, 128;" ::"r"(4 + group) : "memory");
+    if (threadIdx.x % 128 == 0) {
+        for (int i = 0; i < 2; i++)
+            copy_back(out, stage + (i * ROWS + group * 64) * HALF, column + i * HALF, row + group * 64, batch);
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
+        arrive(empty);
+    }
+}
+
+// q, k, v, out: heads * 128 halves in a row, n rows of a batch.
 template <int KEYS, bool CAUSAL>
 __global__ void __launch_bounds__(128 * (GROUPS + 1), 1)
-    attention(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v, half *out, int n,
-              int heads, int batches, float scale)
+    attention(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v,
+              const __grid_constant__ CUtensorMap out, int n, int heads, int batches, float scale)
 {
     extern __shared__ __align__(1024) char memory[];
     Shared<KEYS> &shared = *(Shared<KEYS> *)memory;
@@ -297,14 +325,8 @@ __global__ void __launch_bounds__(128 * (GROUPS + 1), 1)
         add_values<KEYS>(sums, p, shared, at_v.stage);
         softmax.finish(factors);
         wait_for_all_but<0>();
-        if (speaks)
-            arrive(&shared.v_empty[at_v.stage]);
-        at_v.next();
         scale_rows(sums, factors);
-#pragma unroll
-        for (int i = 0; i < D / 2; i += 2)
-            if (int r = row + i / 2 % 2 * 8; r < n)
-                *(half2 *)&out[(size_t)(tile.first + r) * heads * D + tile.column + i / 4 * 8 + lane % 4 * 2] =
-                    __floats2half2_rn(sums[i], sums[i + 1]);
+        put(sums, shared.v[at_v.stage][0], group, &out, tile.column, tile.row0, tile.batch, &shared.v_empty[at_v.stage]);
+        at_v.next();
     }
 }
