@@ -8,12 +8,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from gpuprof.base.caching.checked_files import enter, key_of, was_checked
 from gpuprof.base.inputs import DATABASE, RECORDING, check_input, open_input
 from gpuprof.correlate.checked_tables import in_tables
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError
 from gpuprof.records.schema import MAGIC
 
+CHECKS = f"database {VERSION}, checks 1"  # raise the last number when the checks change
 SQLITE_MAGIC = b"SQLite format 3\0"
 MOST_VALUE_NBYTES = 256 << 20  # of one value: a module's PTX is the longest there is
 # Steps of SQLite's machine before it is interrupted: seconds for a small file, and for a large one many times what
@@ -41,7 +43,10 @@ def open_database(path: Path | str) -> sqlite3.Connection:
         db = sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?mode=ro&immutable=1", uri=True)
         try:
             restrict(db, path.stat().st_size)
-            check_database(db, path)
+            key = key_of(path, CHECKS)
+            if not was_checked(key):
+                check_database(db, path)
+                enter(path, CHECKS, key)
         except BaseException:
             db.close()
             raise
