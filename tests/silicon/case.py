@@ -20,6 +20,7 @@ FAMILIES = (
     "vectors",  # matrix-vector products
     "stencils",
     "barriers",  # of the whole grid
+    "norms",  # norms, softmax and activations, row by row
     "gathers",  # loads through computed indices: dedispersion, polygons
 )
 
