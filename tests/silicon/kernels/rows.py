@@ -22,7 +22,9 @@ def pause(y_ptr):
 
 
 @triton.jit
-def layer_norm(y_ptr, y_pitch, x_ptr, x_pitch, weight_ptr, bias_ptr, mean_ptr, rstd_ptr, n, epsilon, B: tl.constexpr):
+def layer_norm(  # noqa: PLR0913
+    y_ptr, y_pitch, x_ptr, x_pitch, weight_ptr, bias_ptr, mean_ptr, rstd_ptr, n, epsilon, B: tl.constexpr
+):
     row = tl.program_id(0)
     place = tl.arange(0, B)
     inside = place < n
@@ -37,7 +39,7 @@ def layer_norm(y_ptr, y_pitch, x_ptr, x_pitch, weight_ptr, bias_ptr, mean_ptr, r
 
 
 @triton.jit
-def layer_norm_of_any(
+def layer_norm_of_any(  # noqa: PLR0913
     y_ptr, y_pitch, x_ptr, x_pitch, weight_ptr, bias_ptr, mean_ptr, rstd_ptr, n, epsilon, B: tl.constexpr
 ):
     """In single precision whatever is stored: weights first, what lies outside the row is no deviation."""
