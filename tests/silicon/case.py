@@ -21,6 +21,7 @@ FAMILIES = (
     "stencils",
     "barriers",  # of the whole grid
     "norms",  # norms, softmax and activations, row by row
+    "attention",  # two products and a softmax in between
     "gathers",  # loads through computed indices: dedispersion, polygons
 )
 

@@ -12,7 +12,7 @@ import pytest
 from tests.house.readme import COMPILERS
 from tests.paths import ROOT
 from tests.silicon.run import KERNELS
-from tests.silicon.triton_ptx import FILES
+from tests.silicon.triton_ptx import ATTENTION, FILES, ROWS
 from tests.support.running import run_file
 from tests.support.tools import lacking
 
@@ -48,10 +48,10 @@ WEIGHTS_OF_ONE = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ROWS)
 def test_it_computes_what_numpy_computes(name, tmp_path):
     """Two rows, weights and biases of 1."""
-    rows = FILES[name]
+    rows = ROWS[name]
     dtype = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16)}[rows.element]
     x = np.random.default_rng(1).standard_normal((2, rows.pitch), dtype=np.float32).astype(dtype)
     np.save(tmp_path / "x.npy", x.view(np.uint16) if dtype.itemsize == 2 else x)
@@ -67,7 +67,16 @@ def test_it_computes_what_numpy_computes(name, tmp_path):
     np.testing.assert_allclose(y, expected, rtol=1e-5 if rows.element == "f32" else 2**-7, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["softmax_1024_bf16_sm86.ptx", "rms_norm_16384_bf16_sm90.ptx"])
+def test_attention_is_attention():
+    arrays, _ = run_file(KERNELS / ATTENTION.file, ATTENTION.launch(), chip_name="rtx5090")
+    q, k, v, out = (arrays[name].copy_to_host().astype(np.float64) for name in ("q", "k", "v", "out"))
+    seen = np.tri(ATTENTION.length, dtype=bool)
+    score = np.where(seen, q @ k.transpose(0, 2, 1) / np.sqrt(ATTENTION.width), -np.inf)
+    power = np.exp(score - score.max(-1, keepdims=True))
+    np.testing.assert_allclose(out, power @ v / power.sum(-1, keepdims=True), atol=2**-10)
+
+
+@pytest.mark.parametrize("name", ["softmax_1024_bf16_sm86.ptx", "attention_12_128_64_sm120.ptx"])
 def test_it_is_what_triton_makes(name):
     package, version = COMPILERS["triton_"]
     try:

@@ -1,19 +1,52 @@
-"""PTX of kernels/rows.py, kept in kernels/: Triton's, for the arguments and warps of the launches that were measured.
+"""PTX of kernels/rows.py and kernels/attention.py, kept in kernels/: Triton's, for the arguments and warps of the launches that were measured.
 `python -m tests.silicon.triton_ptx` compiles it anew.
 """
 
 import re
+from importlib import import_module
 from typing import NamedTuple
 
 from tests.silicon.run import KERNELS
 from tests.support.stored_ptx import Stored, made_by_triton
 
 TRITON = {"f32": "*fp32", "f16": "*fp16", "bf16": "*bf16"}
+ATTENDED = (("q", "=random"), ("k", "=random"), ("v", "=random"), ("out", ""))
+MAPS_NBYTES = 512  # of device memory, for the four maps of a program
 FILL_BLOCK = 4096  # elements of 4 bytes that a block of `fill` writes
 BETWEEN = (  # launches that stand before a measured one
     (Stored("fill", "", (("*i32", ""),), print, {"BLOCK": FILL_BLOCK}), "fill"),
     (Stored("pause", "", (("*i32", ""),), print, options={"num_warps": 1}), "pause"),
 )
+
+
+class Attention(NamedTuple):
+    """The kernel of kernels/attention.py, for heads of so many rows and keys."""
+
+    arch: int
+    heads: int
+    length: int
+    width: int
+    block: int
+    kernel: str = "attention"
+    source: str = "attention"
+
+    @property
+    def file(self) -> str:
+        return f"attention_{self.heads}_{self.length}_{self.width}_sm{self.arch}.ptx"
+
+    def stored(self) -> Stored:
+        numbers = (self.heads, self.length, self.width, self.length)
+        given = (*((TRITON["f16"], ""),) * 4, *(("i32", str(number)) for number in numbers), ("fp32", ""))
+        constants = {"M": self.block, "N": self.block, "WIDTH": self.width}
+        return Stored(self.kernel, "", given, print, constants, options={"num_warps": 4, "num_stages": 3})
+
+    def launch(self) -> str:
+        matrices = [f"{name}: f16[{self.heads},{self.length},{self.width}]{start}" for name, start in ATTENDED]
+        grid = self.length // self.block, self.heads
+        maps = f"u8[{grid[0] * grid[1] * MAPS_NBYTES}]"
+        numbers = [self.heads, self.length, self.width, self.length, self.width**-0.5, maps, "null"]
+        arguments = ", ".join(map(str, [*matrices, *numbers]))
+        return f"attention<<<{grid}, 128, {shared_nbytes(self.file)}>>>({arguments})"
 
 
 class Rows(NamedTuple):
@@ -29,6 +62,7 @@ class Rows(NamedTuple):
     arguments: tuple[str, ...] = ("n",)
     wide: bool = False
     n_is_constant: bool = False
+    source: str = "rows"
 
     @property
     def file(self) -> str:
@@ -68,7 +102,8 @@ def norm(arch: int, kernel: str, element: str, n: int, warps: int, statistics: i
     return Rows(kernel, arch, element, n, warps, (*weights, *("f32[{rows}]",) * statistics, "n", *numbers))
 
 
-FILES = {
+ATTENTION = Attention(120, 12, 128, 64, 32)
+ROWS = {
     rows.file: rows
     for rows in (
         norm(80, "layer_norm", "f32", 1024, 4, 2, "1e-6"),
@@ -85,6 +120,7 @@ FILES = {
         Rows("swiglu", 90, "bf16", 16384, 16, wide=True, n_is_constant=True),
     )
 }
+FILES: dict[str, Rows | Attention] = {ATTENTION.file: ATTENTION, **ROWS}
 
 
 def compiled(name: str) -> str:
@@ -92,11 +128,12 @@ def compiled(name: str) -> str:
     shared memory that a launch asks for. Needs Triton.
     """
     from gpuprof.interop.numba_runtime import linked
-    from tests.silicon.kernels import rows as kernels
+    from tests.silicon.kernels import rows
 
     asked = FILES[name]
+    kernels = import_module(f"tests.silicon.kernels.{asked.source}")
     made = made_by_triton(getattr(kernels, asked.kernel), asked.stored(), asked.arch)
-    others = [made_by_triton(getattr(kernels, kernel), stored, asked.arch) for stored, kernel in BETWEEN]
+    others = [made_by_triton(getattr(rows, kernel), stored, asked.arch) for stored, kernel in BETWEEN]
     between = linked(["", *(each.asm["ptx"] for each in others)], [], str)
     return f"// shared memory: {made.metadata.shared} bytes\n{_plain(made.asm['ptx'])}{_plain(between)}"
 

@@ -6,7 +6,7 @@ its share of the rows.
 """
 
 from tests.silicon.case import Case, Run
-from tests.silicon.triton_ptx import FILES, FILL_BLOCK
+from tests.silicon.triton_ptx import FILL_BLOCK, ROWS
 
 EVENTS_US = 3.2  # what two events around a launch add, as nvbench's do
 L2_NBYTES = {"a100-80": 41943040, "h100": 52428800, "rtx3090": 6291456}
@@ -17,7 +17,7 @@ def liger(id: str, card: str, file: str, rows: int, parts: int) -> Case:
     launches = (
         f"fill<<<{filled}, 128>>>(filled: i32[{filled * FILL_BLOCK}], null, null)",
         "pause<<<1, 32>>>(filled, null, null)",
-        FILES[file].launch(rows // parts),
+        ROWS[file].launch(rows // parts),
     )
     return Case(f"liger-{id}", "norms", card, file, (Run(launches),), parts, overhead_us=EVENTS_US)
 
