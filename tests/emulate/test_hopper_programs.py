@@ -204,7 +204,7 @@ def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
         # Without what every launch takes before its first warp and after its last.
         cycles[stages] = timing.end_cycle - timing.start_cycle
         waits[stages] = waits_of(timing, launched.module, "MBAR.TRY_WAIT.PARITY")
-        assert waits[stages] > {1: 2, 4: 1.5}[stages] * cycles[stages]  # of five warps, which also add up
+        assert waits[stages] > {1: 2, 4: 1.3}[stages] * cycles[stages]  # of five warps, which also add up and arrive
     assert cycles[1] > 16 * gpu.chip.dram_cycles
     assert 4 * gpu.chip.dram_cycles < cycles[4] < cycles[1] / 2
 

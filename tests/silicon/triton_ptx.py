@@ -1,5 +1,5 @@
-"""PTX of kernels/rows.py and kernels/attention.py, kept in kernels/: Triton's, for the arguments and warps of the launches that were measured.
-`python -m tests.silicon.triton_ptx` compiles it anew.
+"""PTX that Triton makes of kernels/rows.py and kernels/attention.py, kept in kernels/: for the arguments and warps of
+the launches that were measured. `python -m tests.silicon.triton_ptx` compiles it anew.
 """
 
 import re

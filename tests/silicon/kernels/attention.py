@@ -12,8 +12,21 @@ def matrix(address, heads, length, width, ROWS: tl.constexpr, WIDTH: tl.constexp
 
 
 @triton.jit
-def take_in(q, keys, values, head, first, most, total, sums, rows, is_diagonal: tl.constexpr, N: tl.constexpr,
-            length, WIDTH: tl.constexpr):  # fmt: skip  # noqa: PLR0913
+def take_in(  # noqa: PLR0913
+    q,
+    keys,
+    values,
+    head,
+    first,
+    most,
+    total,
+    sums,
+    rows,
+    is_diagonal: tl.constexpr,
+    N: tl.constexpr,
+    length,
+    WIDTH: tl.constexpr,
+):
     """A block of keys and values: scores, their largest, and the sums that it changes."""
     k = keys.load([head, first, 0]).reshape(N, WIDTH)
     v = values.load([head, first, 0]).reshape(N, WIDTH)
@@ -30,8 +43,20 @@ def take_in(q, keys, values, head, first, most, total, sums, rows, is_diagonal: 
 
 
 @triton.jit
-def attention(q_ptr, k_ptr, v_ptr, out_ptr, heads, rows_of_all, width, length, scale,
-              M: tl.constexpr, N: tl.constexpr, WIDTH: tl.constexpr):  # fmt: skip  # noqa: PLR0913
+def attention(  # noqa: PLR0913
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    heads,
+    rows_of_all,
+    width,
+    length,
+    scale,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
     first, head = tl.program_id(0) * M, tl.program_id(1)
     queries = matrix(q_ptr, heads, rows_of_all, width, M, WIDTH)
     keys = matrix(k_ptr, heads, length, width, N, WIDTH)
