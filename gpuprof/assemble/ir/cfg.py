@@ -66,7 +66,7 @@ def _split(body: Body) -> None:
 
 
 def _leaves(block: Block) -> bool:
-    """True where control does not go on to what follows the block."""
+    """True where control does not continue with what follows the block."""
     return bool(block.insts) and block.insts[-1].op.kind in JUMPS and block.insts[-1].guard is None
 
 

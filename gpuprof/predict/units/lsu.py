@@ -8,7 +8,8 @@ from gpuprof.predict.work import Work, width
 
 GLOBAL = ("global", "local", "generic", "texture", "surface")
 BARRIERS = ("barrier", "barrier_vote", "barrier_arrive")
-TURNS = ("atomic", "reduction", "mbarrier")  # kinds whose lanes on one word of shared memory take turns
+ATOMICS = ("atomic", "reduction")
+TURNS = (*ATOMICS, "mbarrier")  # kinds whose lanes on one word of shared memory take turns
 
 
 def address(work: Work) -> np.ndarray:

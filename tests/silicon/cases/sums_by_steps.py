@@ -9,18 +9,18 @@ from tests.silicon.case import Case, Run
 N, THREADS, PARTS = 2**30, 512, 4
 
 
-def h100(step: int, kernel: str, each: int, blocks: int, *behind: str) -> Case:
-    """`each` elements a thread; `blocks` of the shorter run, and the launches behind each."""
-    runs = tuple(Run(launches(kernel, each, n, behind), n) for n in (blocks, 2 * blocks))
+def h100(step: int, kernel: str, each: int, blocks: int, *after: str) -> Case:
+    """`each` elements a thread; `blocks` of the shorter run, and the launches after each."""
+    runs = tuple(Run(launches(kernel, each, n, after), n) for n in (blocks, 2 * blocks))
     whole = -(-N // (THREADS * each)) / PARTS
     id = f"simveit-h100-reduce{step}"
-    return Case(id, "reductions", "h100", "sums_by_steps.cu", runs, PARTS, whole, together=1 + len(behind))
+    return Case(id, "reductions", "h100", "sums_by_steps.cu", runs, PARTS, whole, together=1 + len(after))
 
 
-def launches(kernel: str, each: int, blocks: int, behind: tuple[str, ...]) -> tuple[str, ...]:
+def launches(kernel: str, each: int, blocks: int, after: tuple[str, ...]) -> tuple[str, ...]:
     n = blocks * THREADS * each
     first = f"{kernel}<<<{blocks}, {THREADS}>>>(i32[{n}], found: i32[{PARTS * blocks}], {n})"
-    return first, *(f"{again}<<<1, {THREADS}>>>(found, i32[1], {PARTS * blocks})" for again in behind)
+    return first, *(f"{again}<<<1, {THREADS}>>>(found, i32[1], {PARTS * blocks})" for again in after)
 
 
 CASES = (

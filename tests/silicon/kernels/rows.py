@@ -8,7 +8,7 @@ import triton.language as tl
 
 @triton.jit
 def fill(y_ptr, BLOCK: tl.constexpr):
-    """What a benchmark clears the L2 with."""
+    """Clears the L2, as a benchmark does."""
     tl.store(y_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), tl.zeros([BLOCK], tl.int32))
 
 
