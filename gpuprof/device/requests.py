@@ -18,14 +18,20 @@ from gpuprof.device.launching.argument_values import (
     HandleValue,
     LaunchRequest,
     NamedArray,
+    Raw,
     RequestedResults,
+    TensorMapSpec,
     TextureSpec,
+    array_of,
 )
 from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.launching.config import checked
 from gpuprof.device.results.plan import ResultPlan, compare_array, plan_results, save_array
+from gpuprof.device.tensormap import TensorMap
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
+
+MAP_ELEMENTS = {"i8": "u8", "i16": "u16", "i32": "s32", "i64": "s64"}  # where a tensor map names a type otherwise
 
 
 class LaunchArrays:
@@ -36,12 +42,25 @@ class LaunchArrays:
     def __init__(self) -> None:
         self.results: list[Result] = []
         self._arrays: dict[str | tuple[int, int], DeviceArray] = {}
+        self._elements: dict[str | tuple[int, int], str] = {}
 
     def __getitem__(self, key: str | tuple[int, int]) -> DeviceArray:
         return self._arrays[key]
 
-    def __setitem__(self, key: str | tuple[int, int], array: DeviceArray) -> None:
-        self._arrays[key] = array
+    def add(self, place: tuple[int, int], array: DeviceArray, spec: ArraySpec) -> None:
+        """The array that `spec` requests, made for a launch's argument."""
+        for key in (place, spec.name) if spec.name else (place,):
+            self._arrays[key], self._elements[key] = array, spec.element
+
+    def share(self, place: tuple[int, int], name: str) -> None:
+        """An argument is the array of that name."""
+        self._arrays[place], self._elements[place] = self._arrays[name], self._elements[name]
+
+    def element(self, place: tuple[int, int]) -> str:
+        """The element type of an argument's array, a key of ELEMENTS: bf16, which numpy does not have, is held as
+        integers.
+        """
+        return self._elements[place]
 
 
 def run_requests(
@@ -141,7 +160,29 @@ def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
             _dry_value(array, declared)
             _check_texture(argument, declared[array.name] if isinstance(array, NamedArray) else array)
             return HandleValue(text, 0)
+        case TensorMapSpec(array=array):
+            _dry_value(array, declared)
+            spec = declared[array.name] if isinstance(array, NamedArray) else array
+            return _map_value(argument, _looked_at(spec), spec.element)
     return argument
+
+
+def _map_value(spec: TensorMapSpec, array: DeviceArray, element: str) -> Raw:
+    """The bytes of a tensor map over an array of `element`, which is a launch's type."""
+    made = TensorMap(
+        array,
+        spec.box,
+        element=spec.element or MAP_ELEMENTS.get(element, element),
+        steps=spec.steps or None,
+        swizzle=spec.swizzle,
+        fill_nan=spec.fill_nan,
+    )
+    return Raw(spec.text, made.encode())
+
+
+def _looked_at(spec: ArraySpec) -> DeviceArray:
+    """An array that is not there yet, for its shape and type."""
+    return DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)
 
 
 def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
@@ -150,8 +191,7 @@ def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
         raise UsageError(
             f"a texture or surface cannot have elements of {spec.element}; it can have {' '.join(IMAGE_ELEMENTS)}"
         )
-    array = DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)  # only looked at
-    image_of([array], texture.options, texture.is_surface)
+    image_of([_looked_at(spec)], texture.options, texture.is_surface)
     sampler_of_options(texture.options)
 
 
@@ -159,13 +199,12 @@ def _make_arrays(
     device: Device, arrays: LaunchArrays, launch: int, request: LaunchRequest, seed: int, folder: Path
 ) -> None:
     for number, argument in enumerate(request.arguments):
-        argument = argument.array if isinstance(argument, TextureSpec) else argument
-        if isinstance(argument, NamedArray):
-            arrays[launch, number] = arrays[argument.name]
-        elif isinstance(argument, ArraySpec):
-            arrays[launch, number] = _make_array(device, argument, number, request.kernel, seed, folder)
-            if argument.name:
-                arrays[argument.name] = arrays[launch, number]
+        array = array_of(argument)
+        if isinstance(array, NamedArray):
+            arrays.share((launch, number), array.name)
+        elif isinstance(array, ArraySpec):
+            made = _make_array(device, array, number, request.kernel, seed, folder)
+            arrays.add((launch, number), made, array)
 
 
 def _make_array(device: Device, spec: ArraySpec, number: int, kernel: str, seed: int, folder: Path) -> DeviceArray:
@@ -189,4 +228,6 @@ def _value(device: Device, arrays: LaunchArrays, key: tuple[int, int], argument:
         if argument.is_surface:
             return make_surface(device.submit, arrays[key], argument.options.geometry).as_argument()
         return make_texture(device.submit, [arrays[key]], argument.options).as_argument()
+    if isinstance(argument, TensorMapSpec):
+        return _map_value(argument, arrays[key], arrays.element(key))
     return argument

@@ -17,6 +17,7 @@ from gpuprof.device.launching.argument_values import (
     Expected,
     LaunchRequest,
     RequestedResults,
+    TensorMapSpec,
     TextureSpec,
 )
 from gpuprof.device.launching.launch_requests import command_line_requests, embedded_requests
@@ -260,7 +261,7 @@ class FileNames:
         return tuple(replace(each, reference=self._of_start(each.reference, folder)) for each in expected)
 
     def _of_argument(self, argument: Argument) -> Argument:
-        if isinstance(argument, TextureSpec):
+        if isinstance(argument, TextureSpec | TensorMapSpec):
             return replace(argument, array=self._of_argument(argument.array))
         if not isinstance(argument, ArraySpec):
             return argument

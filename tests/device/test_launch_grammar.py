@@ -1,12 +1,21 @@
 """The launch grammar: what texts mean, and the whole message for texts that mean nothing."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from gpuprof.device.images import TextureOptions
-from gpuprof.device.launching.argument_values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
+from gpuprof.device.launching.argument_values import (
+    ArraySpec,
+    LaunchRequest,
+    NamedArray,
+    Null,
+    Raw,
+    Scalar,
+    TensorMapSpec,
+)
 from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, normalised, parse_launch
 from gpuprof.errors import UsageError
@@ -201,6 +210,7 @@ def test_kernel_names_once_each():
 PIECES = ["k", "<<<", ">>>", "<", ">", "(", ")", ",", ", ", "64", "f32", "[", "]", "=", "random", "x: ", ":", "::", "-",
     "/", "+", "*",
           "2.5", "0x", "hex:", "null", "true", "inf", "dim3", '"', ".npy", " ", "\n", "é", "\x00", "1e400",
+          "tensormap(box=", "swizzle=",
           "9" * 50]  # fmt: skip
 
 
@@ -241,6 +251,44 @@ def test_textures_and_surfaces(text, geometry, is_surface, options):
 
 def test_a_word_that_is_also_a_texture_can_name_an_array():
     assert parse_launch("k<<<1, 1>>>(tex2d: f32[4], tex2d)").arguments[1] == NamedArray("tex2d", "tex2d")
+
+
+MATRIX = ArraySpec("a: f32[64,96]", "a", "f32", (64, 96))
+
+
+@pytest.mark.parametrize(
+    "text, meaning",
+    [
+        ("tensormap(box=(64, 32)) a: f32[64,96]", TensorMapSpec("", MATRIX, (64, 32))),
+        ("tensormap(box=64) a", TensorMapSpec("", NamedArray("a", "a"), (64,))),
+        ("tensormap(box=(8, 4*2), swizzle=32, element=f32.ftz, steps=(1, 2), fill=nan) a: f32[64,96]",
+         TensorMapSpec("", MATRIX, (8, 8), 32, "f32.ftz", (1, 2), True)),
+        ("tensormap(box=(8, 8), fill=zeros, swizzle=0) a: f32[64,96]", TensorMapSpec("", MATRIX, (8, 8))),
+    ],
+)  # fmt: skip
+def test_tensor_maps(text, meaning):
+    assert parse_launch(f"k<<<1, 1>>>({text})").arguments == (replace(meaning, text=text),)
+
+
+def test_a_tensor_map_is_also_a_name():
+    assert parse_launch("k<<<1, 1>>>(tensormap: f32[4], tensormap)").arguments[1] == NamedArray(*["tensormap"] * 2)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("tensormap(64) a", "expected 'box' and the box that a copy moves"),
+        ("tensormap(box=64, swizzle=48) a", "the swizzle is one of 0, 32, 64, 128, not 48"),
+        ("tensormap(box=64, colour=1) a", "expected one of swizzle, element, steps, fill"),
+        ("tensormap(box=64, element=f24) a", "expected one of u8, u16"),
+        ("tensormap(box=64, fill=7) a", "expected one of zeros, nan"),
+        ("tensormap(box=(8, 8)) 4", "expected an array, as in tensormap(box=(64, 32)) f32[1024,1024]"),
+        ("tensormap(box=(8, 8) a", "expected ')'"),
+    ],
+)
+def test_tensor_maps_that_are_none(text, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_launch(f"k<<<1, 1>>>({text})")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """CUDA programs for sm_90 from source to result and cycles, and what a launch with clusters may be."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX
 from tests.emulate.test_hopper import kernel, pipeline
 from tests.paths import ROOT
+from tests.support.running import run_file
 
 I32, F32 = np.int32, np.float32
 
@@ -52,6 +55,40 @@ def test_tile_through_a_tensor_map_argument(loaded):
     program.tile_sums[1, 32](tensor, out, 32, 60)
     np.testing.assert_array_equal(out, matrix[60:, 32:64].sum(0))
     assert str(tensor) == "tensor map of f32[100x96], box 64x32"
+
+
+@pytest.mark.parametrize("start", ["random", "arange"])
+def test_tile_through_a_tensor_map_of_a_launch_text(start):
+    launch = f"tile_sums<<<1, 32>>>(tensormap(box=(64, 32), swizzle=128) a: f32[100,96]={start}, out: f32[32], 32, 30)"
+    arrays, _ = run_file(ROOT / "tests" / "programs" / "cluster.cu", launch, chip_name="h200")
+    matrix = arrays["a"].copy_to_host().reshape(100, 96)
+    np.testing.assert_allclose(arrays["out"].copy_to_host(), matrix[30:94, 32:64].sum(0), rtol=1e-6)
+
+
+def test_a_later_launch_sees_a_named_array_through_a_map():
+    """What is out of bounds is NaN, in bfloat16 too, which numpy holds as integers."""
+    first = "rotate<<<1, 32, 128>>>(i32[32], i32[32])"
+    second = "tile_sums<<<1, 32>>>(tensormap(box=(64, 32), fill=nan) a: f32[64,32]=ones, out: f32[32], 0, 0)"
+    third = "tile_sums<<<1, 32>>>(tensormap(box=(64, 32), fill=nan) a, after: f32[32], 0, 1)"
+    arrays, _ = run_file(ROOT / "tests" / "programs" / "cluster.cu", first, second, third, chip_name="h200")
+    assert (arrays["out"].copy_to_host() == 64).all()
+    assert np.isnan(arrays["after"].copy_to_host()).all()
+
+
+@pytest.mark.parametrize(
+    "map, text",
+    [
+        ("tensormap(box=(64, 64), swizzle=128) f32[100,96]", "a row of the box has 256 bytes; swizzle 128 allows"),
+        ("tensormap(box=64) f32[100,96]", "a box of 1 dimensions for a tensor of 2"),
+        ("tensormap(box=(64, 32)) f32[100,97]", "strides are multiples of 16 bytes"),
+        ("tensormap(box=(64, 32)) a", "array a is not defined yet"),
+    ],
+)
+def test_maps_of_launch_texts_are_checked_before_anything_runs(map, text):
+    with pytest.raises(UsageError, match=re.escape(text)):
+        run_file(
+            ROOT / "tests" / "programs" / "cluster.cu", f"tile_sums<<<1, 32>>>({map}, f32[32], 0, 0)", chip_name="h200"
+        )
 
 
 @pytest.mark.parametrize(
@@ -167,7 +204,7 @@ def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
         # Without what every launch takes before its first warp and after its last.
         cycles[stages] = timing.end_cycle - timing.start_cycle
         waits[stages] = waits_of(timing, launched.module, "MBAR.TRY_WAIT.PARITY")
-        assert waits[stages] > {1: 2, 4: 1.5}[stages] * cycles[stages]  # of five warps, which also add up
+        assert waits[stages] > {1: 2, 4: 1.3}[stages] * cycles[stages]  # of five warps, which also add up and arrive
     assert cycles[1] > 16 * gpu.chip.dram_cycles
     assert 4 * gpu.chip.dram_cycles < cycles[4] < cycles[1] / 2
 

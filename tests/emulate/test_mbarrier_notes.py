@@ -27,4 +27,4 @@ def test_ends_are_counted_by_warp(monkeypatch):
     for record, row in zip(records, runs.tolist(), strict=True):
         of_warp = [int(key) for element, key in zip(elements, keys, strict=True) if element // 32 == row]
         wanted = (of_warp[0], of_warp.count(of_warp[0])) if of_warp else (0, 0)
-        assert (int(record["conflicts"]), int(record["uniform"])) == wanted
+        assert (int(record["tag_passes"]), int(record["uniform"])) == wanted

@@ -36,7 +36,7 @@ DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_i
 LONG = ("memory", "atomic", "texture")
 SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle")
 
-
+TURNS = ("atom_", "red_", "mbar_")  # beginnings of semantics: lanes on one word take turns
 BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
 CONTROL = ("branch", "branch_indirect", "call", "call_indirect", "return", "exit")
 
@@ -1096,7 +1096,7 @@ class Gpu:
         width = max(1, op.nbytes // 4)
         least = int(op.name.split(".")[-1]) if matrix else width if op.semantics in ("load", "store") else 1
         if shared:
-            return (max(wavefronts, conflicts) if op.semantics.startswith(("atom_", "red_")) else wavefronts) > least
+            return (max(wavefronts, conflicts) if op.semantics.startswith(TURNS) else wavefronts) > least
         if matrix or op.space in ("texture", "surface"):
             return False
         return n_sectors > -(-lanes * op.nbytes // 32) or conflicts > (width if op.semantics == "copy_async" else 1)
@@ -1110,7 +1110,7 @@ class Gpu:
         if of_draw := of_draw and n_sectors == 0 and ends & ON_CHIP:
             # from stage to stage of a draw, through the memory that is shared memory, too
             shared, latency = True, chip.latency["shared"]
-        atomic = op.semantics.startswith(("atom_", "red_"))
+        atomic = op.semantics.startswith(TURNS)
         width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
         if op.semantics == "red_count" and generation_of(chip.arch) >= 80:
             conflicts = min(conflicts, 1)  # lanes on one word are counted, and do not take turns
@@ -1138,7 +1138,7 @@ class Gpu:
                 warp, instruction, t, start, done, "shared", conflict, "short_scoreboard" if of_draw else ""
             )
             if op.semantics.startswith("mbar_") and ends:
-                self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
+                self.end_phases(warp.block, tag_passes, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
             start = max(t, sm.constant_free)

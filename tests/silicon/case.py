@@ -20,6 +20,8 @@ FAMILIES = (
     "vectors",  # matrix-vector products
     "stencils",
     "barriers",  # of the whole grid
+    "norms",  # norms, softmax and activations, row by row
+    "attention",  # two products and a softmax in between
     "gathers",  # loads through computed indices: dedispersion, polygons
 )
 
@@ -45,6 +47,7 @@ class Case:
 
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
     `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
+    `together`: so many launches at a run's end are the published one, whose cycles are their sum.
     `overhead_us` is what the published time has besides: it is subtracted from it.
     `turns`: the published time is that of one of so many turns of the published launch.
     `group` names rows that are compared by their ratios to each other alone; `ladder` those that are steps, each one's
@@ -61,6 +64,7 @@ class Case:
     by_waves: bool = False
     work: float = 0
     period: bool = False
+    together: int = 1
     overhead_us: float = 0
     turns: int = 1
     group: str = ""

@@ -77,8 +77,12 @@ def uses(result: LaunchResult) -> Iterator[Use]:
 
 
 def run_cycles(case: Case, timings: list[LaunchTiming]) -> int:
-    """Cycles of the last launch; with `period` from the end of the launch before to its end."""
-    return timings[-1].end_cycle - timings[-2].end_cycle if case.period else timings[-1].cycles
+    """Cycles of the last launch, or of those that count together; with `period` from the end of the launch before to
+    its end.
+    """
+    if case.period:
+        return timings[-1].end_cycle - timings[-2].end_cycle
+    return sum(timing.cycles for timing in timings[-case.together :])
 
 
 def steps(case: Case, run: Run, compiler: str) -> list[Step]:

@@ -6,6 +6,7 @@ computes. So what other compilers emit is tested where they are not installed. K
 instead of the mangled one.
 """
 
+import importlib.metadata
 import math
 import re
 import tempfile
@@ -238,14 +239,31 @@ def compiled(name: str) -> str:
 
 
 def _by_triton(stored: Stored, arch: int) -> str:
+    from tests.support import triton_kernels
+
+    made = made_by_triton(getattr(triton_kernels, stored.kernel), stored, arch)
+    block, shared = 32 * made.metadata.num_warps, made.metadata.shared
+    if scratch := made.metadata.global_scratch_size:
+        blocks = math.prod(map(int, stored.grid.split(",")))
+        scratch_text = f"u8[{blocks * scratch}]"
+    else:
+        scratch_text = "null"
+    given = ", ".join([*(text for kind, text in stored.arguments if not isinstance(kind, int)), scratch_text, "null"])
+    return _text(
+        made.asm["ptx"],
+        f"{stored.kernel}<<<{_extent(stored.grid)}, {block}, {shared}>>>({given})",
+        stored.kernel,
+        importlib.metadata.version("triton"),
+    )
+
+
+def made_by_triton(kernel: Any, stored: Stored, arch: int) -> Any:
+    """What Triton makes of a kernel for the arguments and options of `stored`."""
     import triton
     import triton.language as tl
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    from tests.support import triton_kernels
-
-    kernel = getattr(triton_kernels, stored.kernel)
     types = {"fp32": tl.float32, "i32": tl.int32}
     constants = {key: types.get(value, value) for key, value in stored.constants.items()}
     signature = {}
@@ -263,20 +281,7 @@ def _by_triton(stored: Stored, arch: int) -> str:
     source = ASTSource(kernel, signature=signature, constexprs=constants, attrs=attributes)
     with tempfile.TemporaryDirectory() as folder, triton.knobs.cache.scope():
         triton.knobs.cache.dir = folder  # what the user's cache holds may name the files of another checkout
-        made = triton.compile(source, target=GPUTarget("cuda", arch, 32), options=stored.options)
-    block, shared = 32 * made.metadata.num_warps, made.metadata.shared
-    if scratch := made.metadata.global_scratch_size:
-        blocks = math.prod(map(int, stored.grid.split(",")))
-        scratch_text = f"u8[{blocks * scratch}]"
-    else:
-        scratch_text = "null"
-    given = ", ".join([*(text for kind, text in stored.arguments if not isinstance(kind, int)), scratch_text, "null"])
-    return _text(
-        made.asm["ptx"],
-        f"{stored.kernel}<<<{_extent(stored.grid)}, {block}, {shared}>>>({given})",
-        stored.kernel,
-        triton.__version__,
-    )
+        return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=stored.options)
 
 
 def _by_numba(stored: Stored, arch: int) -> str:

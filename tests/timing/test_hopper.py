@@ -50,6 +50,11 @@ def event(key: int, count: int, sectors=(), *, wavefronts: int = 1, lanes: int =
     return (len(sectors) & 255, min(lines, 255), wavefronts, wavefronts, lanes, key, count, len(sectors) >> 8), sectors
 
 
+def arrival(key: int, count: int, lanes: int = 1):
+    """A record of lanes that arrive at one memory barrier: its key, and the phases that end."""
+    return (0, 0, 1, key, lanes, lanes, count, 0), []
+
+
 def chip_of(tmp_path: Path, text: str):
     path = tmp_path / "chip.toml"
     path.write_text(text)
@@ -128,7 +133,7 @@ def test_producer_and_consumers(chip, seed):
             else:
                 accesses = []
                 for k in range(trips):
-                    accesses += [event(k % stages, k // stages + 1), event(8 + k % stages, int(number == 3))]
+                    accesses += [event(k % stages, k // stages + 1), arrival(8 + k % stages, int(number == 3))]
                 accesses.append(event(0, 0, range(64 * block, 64 * block + 32), wavefronts=8))
                 warps.append(warp([0, *[4, 5] * trips, 6], accesses))
     timing = agree(chip, code, warps, 4)
@@ -268,6 +273,18 @@ def test_all_but_the_newest_groups(chip):
     timing, _ = run(chip, code, [warp([0])] * 4, warps_per_block=4)
     first, second = timing.ledger[66, WARPGROUP] / 4, timing.ledger[67, WARPGROUP] / 4
     assert first == pytest.approx(128, abs=12) and second == pytest.approx(128, abs=12)
+
+
+def test_lanes_that_arrive_at_one_memory_barrier_take_turns(chip):
+    """32 warps of 32 lanes keep the load/store unit for 1,024 cycles, those of one lane for 32. What each then loads
+    from shared memory comes after its turns.
+    """
+    code = [ARRIVE, make("LDS.32", dst=2, a=9), make("FADD", dst=3, a=2, b=3), EXIT]
+    cycles = {}
+    for lanes in (1, 32):
+        warps = [warp([0], [arrival(3, int(number == 31), lanes), access()]) for number in range(32)]
+        cycles[lanes] = agree(chip, code, warps, 32).end_cycle
+    assert cycles[32] - cycles[1] == pytest.approx(1024 - 32, abs=64)
 
 
 def test_barriers_in_registers_are_told_apart(chip):

@@ -46,11 +46,15 @@ def _may_leave(block: Block) -> bool:
 
 
 def _split(body: Body) -> None:
-    """A block ends at its first jump; after an unconditional one the rest is dead until the next label."""
+    """A block ends at its first jump; after an unconditional one the rest is dead until the next label. A label that no
+    jump names begins no block: Triton has one at each change of the source's line.
+    """
+    named = {inst.target for inst in body.instructions() if inst.op.kind == "branch"} | body.rolled
     blocks: list[Block] = []
     for block in body.blocks:
-        current = Block(block.label)
-        blocks.append(current)
+        if not blocks or block.label in named or body.keeps_order or _leaves(blocks[-1]):
+            current = Block(block.label)
+            blocks.append(current)
         for inst in block.insts:
             current.insts.append(inst)
             if inst.op.kind in JUMPS:
@@ -59,6 +63,11 @@ def _split(body: Body) -> None:
                 current = Block("")
                 blocks.append(current)
     body.blocks = blocks
+
+
+def _leaves(block: Block) -> bool:
+    """True where control does not continue with what follows the block."""
+    return bool(block.insts) and block.insts[-1].op.kind in JUMPS and block.insts[-1].guard is None
 
 
 def _close(body: Body) -> None:

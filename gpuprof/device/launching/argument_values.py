@@ -83,7 +83,28 @@ class TextureSpec:
     is_surface: bool = False
 
 
-Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray | TextureSpec
+@dataclass(frozen=True)
+class TensorMapSpec:
+    """A tensor map over an array: `device.tensormap.TensorMap` has what the options mean. `element` is "" for the
+    array's own, `steps` is empty for 1 along every dimension.
+    """
+
+    text: str
+    array: ArraySpec | NamedArray
+    box: tuple[int, ...]
+    swizzle: int = 0
+    element: str = ""
+    steps: tuple[int, ...] = ()
+    fill_nan: bool = False
+
+
+Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray | TextureSpec | TensorMapSpec
+
+
+def array_of(argument: Argument) -> ArraySpec | NamedArray | None:
+    """The array that an argument is, or that it is a view of."""
+    array = argument.array if isinstance(argument, TextureSpec | TensorMapSpec) else argument
+    return array if isinstance(array, ArraySpec | NamedArray) else None
 
 
 @dataclass(frozen=True)

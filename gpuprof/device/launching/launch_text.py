@@ -6,8 +6,11 @@
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
     argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits
-               | element "(" number {"," number} ")" | array | name | texture
+               | element "(" number {"," number} ")" | array | name | texture | map
     texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
+    map      = "tensormap" "(" "box" "=" lengths {"," option} ")" (array | name)
+    option   = "swizzle" "=" number | "element" "=" word | "steps" "=" lengths | "fill" "=" ("zeros" | "nan")
+    lengths  = number | "(" number {"," number} ")"
     array    = [name ":"] element "[" number {"," number} "]" ["=" start]
     start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
     number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}
@@ -17,11 +20,15 @@ A geometry is one of 1d 2d 3d 1dlayered 2dlayered cube cubelayered. The words: l
 normalized (coordinates), normalizedfloat (8- and 16-bit integers read as numbers up to 1), srgb. A further dimension of
 1, 2 or 4 is the channels.
 
+A map's lengths are in the array's order, outermost first; its elements are those of `isa.tensormap`.
+
 Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared
 bytes and a stream are integers.
 """
 
 import re
+from collections.abc import Collection
+from typing import Any
 
 from gpuprof.base.cache_control import MOST_REPEATS, STATES
 from gpuprof.device.elements import ELEMENTS, pack_numbers
@@ -36,12 +43,14 @@ from gpuprof.device.launching.argument_values import (
     Null,
     Raw,
     Scalar,
+    TensorMapSpec,
     TextureSpec,
 )
 from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.expected_results import ResultParser
 from gpuprof.device.launching.text_scanner import IDENTIFIER
 from gpuprof.errors import UsageError
+from gpuprof.isa.tensormap import ELEMENT_NUMBERS, SWIZZLES
 
 OPTIONS = ("cluster", "dependent", "cache", "repeat")  # of a launch, after the stream
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
@@ -66,6 +75,7 @@ OPTION_WORDS = {
 }  # fmt: skip
 
 _HEX_BYTES = re.compile(r"hex:([0-9a-fA-F]*)(?=\s*[,)])", re.ASCII)
+_WORD = re.compile(r"[a-z][a-z0-9.]*", re.ASCII)
 _FILE = re.compile(r'"([^"\n]*)"|([^\s,()"]+)', re.ASCII)
 _TEMPLATE_TEXT = re.compile(r"[A-Za-z0-9_$:,*&<>()\[\]+\-./%!|^~ '\t]", re.ASCII)
 _COMMENT = re.compile(r"^[ \t]*(?://|#)[ \t]*LAUNCH:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
@@ -214,14 +224,10 @@ class _Parser(ResultParser):
         if not self.is_tuple():
             return (self.integer(what), 1, 1)
         opened = self.at
-        self.expect("(")
-        values = [self.integer(what)]
-        while self.accept(","):
-            values.append(self.integer(what))
-        self.expect(")", f"after {what}")
+        values = self.lengths(what)
         if len(values) > 3:
             self.fail(f"{what} has at most 3 dimensions, not {len(values)}", opened)
-        return tuple(values + [1] * (3 - len(values)))
+        return (*values, *(1,) * (3 - len(values)))
 
     def is_tuple(self) -> bool:
         """True when a parenthesis opens here that holds a comma: `(8, 8)`, and not `(256+255)/256`."""
@@ -259,6 +265,8 @@ class _Parser(ResultParser):
             return Null()
         if word in IMAGE_WORDS and (self.looking_at("(") or IDENTIFIER.match(self.text, self.at)):
             return self.texture(word, start)
+        if word == "tensormap" and self.looking_at("("):
+            return self.tensor_map(start)
         if word and word not in RESERVED:
             return self.array_or_name(word, start)
         self.at = start
@@ -281,15 +289,80 @@ class _Parser(ResultParser):
             self.expect(")", "after the words")
         if kind == "surf" and len(options) > 1:
             self.fail("a surface takes no words: it is neither filtered nor wrapped", start)
+        array = self.viewed("tex2d f32[64,64]=random")
+        return TextureSpec(self.since(start), array, TextureOptions(**options), kind == "surf")
+
+    def viewed(self, example: str) -> ArraySpec | NamedArray:
+        """The array that a texture or a tensor map is of."""
         self.space()
         begin = self.at
         match = self.match(IDENTIFIER)
         if not match or match.group() in RESERVED:
-            self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
+            self.fail(f"expected an array, as in {example}", begin)
         array = self.array_or_name(match.group(), begin)
         if not isinstance(array, ArraySpec | NamedArray):
-            self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
-        return TextureSpec(self.since(start), array, TextureOptions(**options), kind == "surf")
+            self.fail(f"expected an array, as in {example}", begin)
+        return array
+
+    # map = "tensormap" "(" "box" "=" lengths {"," option} ")" (array | name)
+    def tensor_map(self, start: int) -> TensorMapSpec:
+        self.expect("(")
+        self.expect("box", "and the box that a copy moves, as in tensormap(box=(64, 32)) f32[1024,1024]")
+        self.expect("=")
+        options: dict[str, Any] = {"box": self.lengths("the box")}
+        while self.accept(","):
+            self.map_option(options)
+        self.expect(")", "after the options")
+        array = self.viewed("tensormap(box=(64, 32)) f32[1024,1024]")
+        return TensorMapSpec(self.since(start), array, **options)
+
+    # option = "swizzle" "=" number | "element" "=" word | "steps" "=" lengths | "fill" "=" ("zeros" | "nan")
+    def map_option(self, options: dict[str, Any]) -> None:
+        self.space()
+        start = self.at
+        match = self.match(IDENTIFIER)
+        word = match.group() if match else ""
+        if word not in MAP_OPTIONS:
+            self.fail(f"expected one of {', '.join(MAP_OPTIONS)}", start)
+        self.expect("=")
+        name, read = MAP_OPTIONS[word]
+        options[name] = read(self)
+
+    def swizzle(self) -> int:
+        start = self.at
+        value = self.integer("the swizzle")
+        if value not in SWIZZLES.values():
+            self.fail(f"the swizzle is one of {', '.join(map(str, SWIZZLES.values()))}, not {value}", start)
+        return value
+
+    def map_element(self) -> str:
+        return self.one_of(ELEMENT_NUMBERS)
+
+    def fill_nan(self) -> bool:
+        return self.one_of(("zeros", "nan")) == "nan"
+
+    def one_of(self, words: Collection[str]) -> str:
+        self.space()
+        start = self.at
+        match = self.match(_WORD)
+        if not match or match.group() not in words:
+            self.fail(f"expected one of {', '.join(words)}", start)
+        return match.group()
+
+    # lengths = number | "(" number {"," number} ")"
+    def lengths(self, what: str) -> tuple[int, ...]:
+        self.space()
+        if not self.is_tuple():
+            return (self.integer(what),)
+        self.expect("(")
+        values = [self.integer(what)]
+        while self.accept(","):
+            values.append(self.integer(what))
+        self.expect(")", f"after {what}")
+        return tuple(values)
+
+    def steps(self) -> tuple[int, ...]:
+        return self.lengths("the steps")
 
     def option(self, options: dict) -> None:
         self.space()
@@ -359,3 +432,12 @@ class _Parser(ResultParser):
         if word not in STARTS and not word.endswith(".npy"):
             self.fail(f"expected {', '.join(STARTS)} or a .npy file", start)
         return word
+
+
+# Of a tensor map: the field that an option sets, and what reads its value.
+MAP_OPTIONS = {
+    "swizzle": ("swizzle", _Parser.swizzle),
+    "element": ("element", _Parser.map_element),
+    "steps": ("steps", _Parser.steps),
+    "fill": ("fill_nan", _Parser.fill_nan),
+}

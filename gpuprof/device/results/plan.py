@@ -21,14 +21,13 @@ from gpuprof.device.array import DeviceArray
 from gpuprof.device.array_contents import numbers, reference_array
 from gpuprof.device.kernels import means_kernel
 from gpuprof.device.launching.argument_values import (
-    Argument,
     ArrayName,
     ArraySpec,
     Expected,
     LaunchRequest,
     NamedArray,
     RequestedResults,
-    TextureSpec,
+    array_of,
 )
 from gpuprof.device.results.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.errors import UsageError
@@ -112,7 +111,7 @@ def input_files(requests: Sequence[LaunchRequest], requested: RequestedResults, 
     """The .npy files that launches and comparisons read."""
     for request in requests:
         for argument in request.arguments:
-            array = _array_of(argument)
+            array = array_of(argument)
             if isinstance(array, ArraySpec):
                 yield folder / array.start
         yield from (folder / str(expected.reference) for expected in request.expected)
@@ -266,7 +265,7 @@ class _Arrays:
         """The argument of a parameter of this name, as text, when it is no array; "" where there is none."""
         for request, function in zip(self.requests, self.functions, strict=True):
             for number, (param, argument) in enumerate(zip(function.params, request.arguments, strict=True), 1):
-                if name in (param.name, str(number)) and _array_of(argument) is None:
+                if name in (param.name, str(number)) and array_of(argument) is None:
                     return f"{argument.text} in the launch of {function.display}"
         return ""
 
@@ -275,7 +274,7 @@ def _argued(requests: Sequence[LaunchRequest], functions: Sequence[Function]) ->
     named: dict[str, Argued] = {}
     for launch, (request, function) in enumerate(zip(requests, functions, strict=True)):
         for number, (argument, param) in enumerate(zip(request.arguments, function.params, strict=True)):
-            array = _array_of(argument)
+            array = array_of(argument)
             if isinstance(array, NamedArray):
                 made = named[array.name]
                 yield made._replace(
@@ -290,8 +289,3 @@ def _argued(requests: Sequence[LaunchRequest], functions: Sequence[Function]) ->
 
 def _may_write(param: Param) -> bool:
     return param.is_written or not param.is_pointer
-
-
-def _array_of(argument: Argument) -> ArraySpec | NamedArray | None:
-    array = argument.array if isinstance(argument, TextureSpec) else argument
-    return array if isinstance(array, ArraySpec | NamedArray) else None

@@ -281,8 +281,8 @@ def complete(lanes: Lanes, at: int, element: int, index: int, nbytes: int) -> bo
 
 
 def note_ends(lanes: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
-    """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in
-    `uniform`.
+    """Adds to the warps' last records what their operations ended: the key in `tag_passes`, the number of phases
+    in `uniform`.
     """
     if lanes.chunk.cluster > 1:  # it may be another block's, which timing cannot find
         return
@@ -292,7 +292,7 @@ def note_ends(lanes: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
     records = records_of(lanes)
     ended, first, number = np.unique(rows, return_index=True, return_inverse=True)
     n_ended = np.bincount(number, keys == keys[first][number], len(ended))
-    records["conflicts"][rank[ended]] = keys[first]
+    records["tag_passes"][rank[ended]] = keys[first]
     records["uniform"][rank[ended]] = np.minimum(n_ended, 255)
 
 

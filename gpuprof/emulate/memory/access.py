@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from gpuprof.emulate.trace_log.coalesce import Totals
 
 
+ATOMIC_VERBS = ("atomic operation", "mbarrier operation")
+
+
 class Site(NamedTuple):
-    """The facts of a memory instruction that are known before it runs. `verb` is for messages: "read", "write", "atomic
-    operation".
+    """The facts of a memory instruction that are known before it runs. `verb` is for messages: "read", "write", one of
+    ATOMIC_VERBS.
     """
 
     at: int
@@ -32,7 +35,7 @@ class Site(NamedTuple):
 
     @property
     def is_atomic(self) -> bool:
-        return self.verb == "atomic operation"
+        return self.verb in ATOMIC_VERBS
 
 
 def make_site(inst: Instruction, env: Env, verb: str) -> Site:

@@ -19,7 +19,8 @@ ACCESS_DTYPE = np.dtype(
         # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
         ("n_lookups", "u1"),
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
-        ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
+        ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank);
+        # of an operation that ended a phase of a memory barrier: the barrier's key
         ("lanes", "u1"),  # lanes that took part
         # atomics: most lanes on one address; copies to shared memory: passes through its banks; slow paths: issue slots
         # beyond the row's

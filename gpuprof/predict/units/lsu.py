@@ -9,6 +9,7 @@ from gpuprof.predict.work import Work, width
 GLOBAL = ("global", "local", "generic", "texture", "surface")
 BARRIERS = ("barrier", "barrier_vote", "barrier_arrive")
 ATOMICS = ("atomic", "reduction")
+TURNS = (*ATOMICS, "mbarrier")  # kinds whose lanes on one word of shared memory take turns
 
 
 def address(work: Work) -> np.ndarray:
@@ -48,7 +49,7 @@ def shared_memory(work: Work) -> np.ndarray:
     """
     executed, chips = work.counters.executed, work.chips
     of = work.mask_of(lambda op: op.space == "shared") | stays_on_chip(work)
-    turns = work.mask_of(lambda op: op.space == "shared" and op.kind in ATOMICS)[of]
+    turns = work.mask_of(lambda op: op.space == "shared" and op.kind in TURNS)[of]
     passes = np.where(turns, np.maximum(executed.shared[of], executed.conflicts[of]), executed.shared[of])
     of_chip = np.maximum(passes[:, None], np.outer(executed.warps[of], chips["shared_cycles"]))
     return of_chip.sum(0) / work.counters.warps

@@ -395,6 +395,8 @@ def _kind(op: Opcode) -> int:
 
 def _operation(op: Opcode) -> int:
     """The operation on memory. For an instruction that does not access memory it is LOAD, which is not read there."""
+    if op.kind == "mbarrier":  # sm_80 has its arrivals as ATOMS.ARRIVE.64
+        return ATOMIC
     return OPERATION_OF_KIND[op.kind] if op.kind in BY_SPACE else LOAD
 
 

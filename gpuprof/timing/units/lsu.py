@@ -190,7 +190,7 @@ def access(machine, warp, cycle):
             end_phases(
                 machine,
                 w.block_slot,
-                np.int64(record.conflicts),
+                np.int64(record.tag_passes),
                 np.int64(record.uniform),
                 cycle,
                 itself(machine, warp, ARRIVAL),
