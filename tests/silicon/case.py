@@ -9,6 +9,7 @@ from fractions import Fraction
 
 FAMILIES = (
     "products",  # tiled and naive matrix products
+    "tensor",  # matrix products on tensor pipes
     "streams",  # each element read or written once, in order
     "strides",  # strided and random accesses to global memory
     "transposes",

@@ -1,0 +1,58 @@
+"""Products of bfloat16, 8192^3, and sums of 2^30 integers on an H100: launches one after another.
+
+The products' clock is not stated, and their ratios alone are compared.
+"""
+
+from tests.silicon.case import Case, Run
+
+SIZE = 8192
+
+
+def without_tensor(k: int) -> Run:
+    arrays = f"bf16[{SIZE},{k}]=random, bf16[{k},{SIZE}]=random, bf16[{SIZE},{SIZE}]"
+    kernel = "without_tensor<128,128,16,64,64,4,8,4,128>"
+    return Run((f"{kernel}<<<(64, 64), 128>>>({SIZE}, {SIZE}, {k}, {arrays})",), k)
+
+
+def warp_groups(k: int) -> Run:
+    """The whole chip: one block an SM, 32 blocks a row of tiles."""
+    return Run(
+        (
+            f"describe<<<1, 1>>>(map_a: u64[16], bf16[{SIZE},{k}]=random, {SIZE}, {k}, 128)",
+            f"describe<<<1, 1>>>(map_b: u64[16], bf16[{SIZE},{k}]=random, {SIZE}, {k}, 256)",
+            f"fetched_by_one<<<2048, 384, 147456>>>({SIZE}, {SIZE}, {k}, bf16[{SIZE},{SIZE}], map_a, map_b)",
+        ),
+        k,
+    )
+
+
+def a_product(name: str, family: str, runs: tuple[Run, ...], parts: int) -> Case:
+    ladder = "fastcu-h100"
+    id = f"{ladder}-{name}-{SIZE}"
+    return Case(id, family, "h100", "warp_groups.cu", runs, parts, SIZE, by_waves=True, group=ladder, ladder=ladder)
+
+
+def a_sum(name: str, launch: str, few: int, whole: float) -> Case:
+    """A twelfth of the chip. Runs of `few` and three times as many of what is {free} in `launch`."""
+    runs = tuple(Run((launch.format(free=free),), free) for free in (few, 3 * few))
+    return Case(f"fastcu-h100-{name}", "reductions", "h100", "sums.cu", runs, 12, whole)
+
+
+CASES = (
+    a_product("k1", "products", (without_tensor(128), without_tensor(256)), 12),
+    a_product("k4", "tensor", (warp_groups(256), warp_groups(512)), 1),
+    a_sum(
+        "sum1",
+        "tree_of_batches<512,20><<<{free}, 512>>>(i32[{free}*10240]=random, i32[1], {free}*10240)",
+        264,
+        104858 / 12,
+    ),
+    a_sum(
+        "sum3",
+        "shuffles_of_batches<1024,16><<<{free}, 1024>>>(i32[{free}*65536]=random, i32[1], {free}*16384)",
+        66,
+        16384 / 12,
+    ),
+    # Five waves of eight blocks an SM share the tiles evenly, as cub::DeviceReduce has it for integers.
+    a_sum("cubsum", "sums_of_tiles<<<440, 256>>>(i32[440*{free}*4096]=random, i32[440], {free})", 2, 2**30 / 4096 / 5280),
+)
