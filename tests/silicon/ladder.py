@@ -15,13 +15,12 @@ from gpuprof.chips import load_chip
 from tests.silicon.cards import FOLDER
 from tests.silicon.case import Case, Run
 
-FEW, MANY = 256, 512  # the two K, where the product is larger
 NBYTES = {"f32": 4, "f16": 2}  # of an element of A and B; those of C are singles
 
 
 class Rung(NamedTuple):
     """`tile` is the block's, a square of the product; `rows_first` where blockIdx.x counts its rows. `element` is that
-    of A and B.
+    of A and B, `few` and `many` are the two K, where the product is larger.
     """
 
     kernel: str
@@ -29,6 +28,8 @@ class Rung(NamedTuple):
     threads: str
     rows_first: bool = False
     element: str = "f32"
+    few: int = 256
+    many: int = 512
 
     @property
     def family(self) -> str:
@@ -96,7 +97,7 @@ def product(
         rung.family,
         part.card,
         file,
-        (run(min(FEW, size // 2)), run(min(MANY, size))),
+        (run(min(rung.few, size // 2)), run(min(rung.many, size))),
         parts=part.parts,
         whole_size=size,
         by_waves=True,

@@ -40,7 +40,7 @@ def a_sum(name: str, launch: str, few: int, whole: float) -> Case:
 
 CASES = (
     a_product("k1", "products", (without_tensor(128), without_tensor(256)), 12),
-    a_product("k4", "tensor", (warp_groups(256), warp_groups(512)), 1),
+    a_product("k4", "tensor", (warp_groups(1024), warp_groups(2048)), 1),
     a_sum(
         "sum1",
         "tree_of_batches<512,20><<<{free}, 512>>>(i32[{free}*10240]=random, i32[1], {free}*10240)",

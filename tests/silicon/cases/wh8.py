@@ -3,7 +3,7 @@ and by the SM's own clock).
 """
 
 from tests.silicon.case import Case, Run, warm
-from tests.silicon.ladder import FEW, MANY, Part, Rung, product
+from tests.silicon.ladder import Part, Rung, product
 
 H100 = Part("h100", 12)
 RUNGS = {"naive": Rung("by_elements", 16, "(16, 16)"), "tiled": Rung("by_tiles", 32, "(32, 32)")}
@@ -25,7 +25,7 @@ def fragments_of_8192() -> Case:
         arrays = f"f16[{size},{k}]=random, f16[{k},{size}]=random, f32[{size},{size}]"
         return Run((f"fragments<128,128,3><<<(64, 64), 512, 49152>>>({arrays}, {size}, {size}, {k})",), k)
 
-    runs = run(FEW), run(MANY)
+    runs = run(256), run(512)
     return Case(
         "wh8ncu-rtxpro6000-wmma-8192", "tensor", "rtxpro6000", "tensor_products.cu", runs, 4, size, by_waves=True
     )
