@@ -15,12 +15,15 @@ def without_tensor(k: int) -> Run:
 
 
 def warp_groups(k: int) -> Run:
-    """The whole chip: one block an SM, 32 blocks a row of tiles."""
+    """A quarter of the chip, one block an SM. Its 33 blocks are six columns of tiles, so that they read about a quarter
+    of the tiles that a wave of the chip does: four rows of 32 columns.
+    """
+    columns = 6 * 256
     return Run(
         (
             f"describe<<<1, 1>>>(map_a: u64[16], bf16[{SIZE},{k}]=random, {SIZE}, {k}, 128)",
-            f"describe<<<1, 1>>>(map_b: u64[16], bf16[{SIZE},{k}]=random, {SIZE}, {k}, 256)",
-            f"fetched_by_one<<<2048, 384, 147456>>>({SIZE}, {SIZE}, {k}, bf16[{SIZE},{SIZE}], map_a, map_b)",
+            f"describe<<<1, 1>>>(map_b: u64[16], bf16[{columns},{k}]=random, {columns}, {k}, 256)",
+            f"fetched_by_one<<<2048, 384, 147456>>>({SIZE}, {columns}, {k}, bf16[{columns},{SIZE}], map_a, map_b)",
         ),
         k,
     )
@@ -40,7 +43,7 @@ def a_sum(name: str, launch: str, few: int, whole: float) -> Case:
 
 CASES = (
     a_product("k1", "products", (without_tensor(128), without_tensor(256)), 12),
-    a_product("k4", "tensor", (warp_groups(1024), warp_groups(2048)), 1),
+    a_product("k4", "tensor", (warp_groups(2048), warp_groups(4096)), 4),
     a_sum(
         "sum1",
         "tree_of_batches<512,20><<<{free}, 512>>>(i32[{free}*10240]=random, i32[1], {free}*10240)",
