@@ -99,6 +99,23 @@ def test_a_product_of_warp_groups(options, tmp_path):
     np.testing.assert_array_equal(c.reshape(256, 256).view(np.uint16).T, bits_of(a @ b))
 
 
+def test_a_product_along_a_curve(options, tmp_path):
+    """256 x 512 by two blocks of two tiles each."""
+    a, b = np.sign(matrices(256)[0]), np.sign(np.concatenate(matrices(256), axis=1))
+    np.save(tmp_path / "a.npy", bits_of(a))
+    np.save(tmp_path / "b.npy", bits_of(b.T))
+    text = "\n".join(
+        (
+            f"describe<<<1, 1>>>(map_a: u64[16], bf16[256,256]={tmp_path}/a.npy, 256, 256, 128)",
+            f"describe<<<1, 1>>>(map_b: u64[16], bf16[512,256]={tmp_path}/b.npy, 512, 256, 256)",
+            "lay_curve<<<1, 1>>>(places: i32[4], 1, 2, 2)",
+            "along_curve<<<2, 384, 147456>>>(256, 512, 256, c: bf16[512,256], map_a, map_b, places, 2)",
+        )
+    )
+    c = product("warp_groups.cu", "h100", options, text)
+    np.testing.assert_array_equal(c.reshape(512, 256).view(np.uint16).T, bits_of(a @ b))
+
+
 @pytest.mark.parametrize(("kernel", "shape", "arrays"), SUMS, ids=lambda value: str(value))
 def test_a_sum(kernel, shape, arrays, options, tmp_path):
     count = int(arrays.split("[")[1].split("]")[0])

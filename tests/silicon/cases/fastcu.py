@@ -29,10 +29,25 @@ def warp_groups(k: int) -> Run:
     )
 
 
-def a_product(name: str, family: str, runs: tuple[Run, ...], parts: int) -> Case:
+def along_curve(turns: int) -> Run:
+    """A quarter of the chip: 32 blocks, each of which makes a tile a turn, along the first part of the curve."""
+    rows, columns, order = 8 * 128, 8 * 256, 3
+    return Run(
+        (
+            f"describe<<<1, 1>>>(map_a: u64[16], bf16[{rows},{SIZE}]=random, {rows}, {SIZE}, 128)",
+            f"describe<<<1, 1>>>(map_b: u64[16], bf16[{columns},{SIZE}]=random, {columns}, {SIZE}, 256)",
+            f"lay_curve<<<1, 1>>>(places: i32[32*{turns}], {order}, 32, {turns})",
+            f"along_curve<<<32, 384, 147456>>>"
+            f"({rows}, {columns}, {SIZE}, bf16[{columns},{rows}], map_a, map_b, places, {turns})",
+        ),
+        turns,
+    )
+
+
+def a_product(name: str, family: str, runs: tuple[Run, ...], parts: int, whole: int, by_waves: bool) -> Case:
     ladder = "fastcu-h100"
     id = f"{ladder}-{name}-{SIZE}"
-    return Case(id, family, "h100", "warp_groups.cu", runs, parts, SIZE, by_waves=True, group=ladder, ladder=ladder)
+    return Case(id, family, "h100", "warp_groups.cu", runs, parts, whole, by_waves, group=ladder, ladder=ladder)
 
 
 def a_sum(name: str, launch: str, few: int, whole: float) -> Case:
@@ -42,8 +57,9 @@ def a_sum(name: str, launch: str, few: int, whole: float) -> Case:
 
 
 CASES = (
-    a_product("k1", "products", (without_tensor(128), without_tensor(256)), 12),
-    a_product("k4", "tensor", (warp_groups(2048), warp_groups(4096)), 4),
+    a_product("k1", "products", (without_tensor(128), without_tensor(256)), 12, SIZE, True),
+    a_product("k4", "tensor", (warp_groups(2048), warp_groups(4096)), 4, SIZE, True),
+    a_product("k6", "tensor", (along_curve(1), along_curve(2)), 4, 16, False),
     a_sum(
         "sum1",
         "tree_of_batches<512,20><<<{free}, 512>>>(i32[{free}*10240]=random, i32[1], {free}*10240)",

@@ -7,6 +7,8 @@ from tests.silicon.ladder import Part, Rung, product
 
 H100 = Part("h100", 12)
 RUNGS = {"naive": Rung("by_elements", 16, "(16, 16)"), "tiled": Rung("by_tiles", 32, "(32, 32)")}
+FRAGMENTS = Rung("fragments<128,128,3>", 128, "512, 49152", element="f16")
+ARGUMENTS = "{a}, {b}, {c}, {m}, {n}, {k}"
 
 
 def fragments_of_1024() -> Case:
@@ -39,10 +41,17 @@ def rate(sums: str, kernel: str, array: str) -> Case:
 
 CASES = (
     *(
-        product(f"wh8-h100-{name}-1024", "products_guarded.cu", rung, H100, 1024, "{a}, {b}, {c}, {m}, {n}, {k}", "wh8-h100")
+        product(f"wh8-h100-{name}-1024", "products_guarded.cu", rung, H100, 1024, ARGUMENTS, "wh8-h100")
         for name, rung in RUNGS.items()
     ),
     fragments_of_1024(),
+    *(
+        product(f"wh8-h100-{name}-4096", "products_guarded.cu", rung, H100, 4096, ARGUMENTS, "wh8-h100-4096")
+        for name, rung in RUNGS.items()
+    ),
+    product(
+        "wh8-h100-wmma-4096", "tensor_products.cu", FRAGMENTS, H100._replace(parts=4), 4096, ARGUMENTS, "wh8-h100-4096"
+    ),
     fragments_of_8192(),
     rate("f16acc", "multiply_halves<unsigned, 2>", "u32[256]"),
     rate("f32acc", "multiply_halves<float, 4>", "f32[256]"),

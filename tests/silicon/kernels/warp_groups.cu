@@ -143,8 +143,8 @@ __device__ __forceinline__ Address descriptor(const bf16 *tile)
     "+f"(sums[row][0]), "+f"(sums[row][1]), "+f"(sums[row][2]), "+f"(sums[row][3]), \
     "+f"(sums[row][4]), "+f"(sums[row][5]), "+f"(sums[row][6]), "+f"(sums[row][7])
 
-// 64 x 16 of A by 16 x 256 of B, of which each row lies along k.
-__device__ __forceinline__ void multiply(float (*sums)[8], const bf16 *a, const bf16 *b)
+// 64 x 16 of A by 16 x 256 of B, of which each row lies along k. KEEP: the product is added to the sums.
+template <int KEEP = 1> __device__ __forceinline__ void multiply(float (*sums)[8], const bf16 *a, const bf16 *b)
 {
     asm volatile(
         "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
@@ -156,10 +156,21 @@ __device__ __forceinline__ void multiply(float (*sums)[8], const bf16 *a, const 
         "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
         "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
         "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, %128, %129, 1, 1, 1, 0, 0;"
+        "}, %128, %129, %130, 1, 1, 0, 0;"
         : EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3), EIGHT(4), EIGHT(5), EIGHT(6), EIGHT(7), EIGHT(8), EIGHT(9),
           EIGHT(10), EIGHT(11), EIGHT(12), EIGHT(13), EIGHT(14), EIGHT(15)
-        : "l"(descriptor(a)), "l"(descriptor(b)));
+        : "l"(descriptor(a)), "l"(descriptor(b)), "n"(KEEP));
+}
+
+// 128 rows of a warp group's sums, as columns of C, whose columns are m apart.
+__device__ __forceinline__ void store_sums(const float (*sums)[8], bf16 *corner, int m, int row, int thread)
+{
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+#pragma unroll
+        for (int e = 0; e < 8; ++e)
+            __stwt(&corner[(16 * j + 2 * (thread % 4) + e % 2 + e / 4 * 8) * m + row + e / 2 % 2 * 8],
+                   __float2bfloat16(sums[j][e]));
 }
 
 // B and C are column-major. One warp group fetches boxes of 64 k by tensor maps, two multiply 64 rows each.
@@ -209,11 +220,96 @@ __global__ void __launch_bounds__(384) fetched_by_one(int m, int n, int k, bf16 
         arrive(&empty[stage]);
     }
     const int row = (group - 1) * 64 + thread / 32 * 16 + thread % 32 / 4;
-    bf16 *corner = c + tile_column * BN * m + tile_row * BM;
+    store_sums(sums, c + tile_column * BN * m + tile_row * BM, m, row, thread);
+}
+
+// Places of tiles along a Hilbert curve over a square of 2^order: each block's own, `turns` of them, as row << 16 | column.
+__global__ void lay_curve(int *places, int order, int blocks, int turns)
+{
+    for (int place = 0; place < blocks * turns; ++place) {
+        int row = 0, column = 0;
+        for (int level = 0, rest = place; level < order; ++level, rest /= 4) {
+            const int size = 1 << level, down = rest / 2 & 1, right = (rest ^ down) & 1;
+            if (!right) {
+                const int was = down ? size - 1 - row : row;
+                row = down ? size - 1 - column : column;
+                column = was;
+            }
+            row += size * down;
+            column += size * right;
+        }
+        places[place % blocks * turns + place / blocks] = row << 16 | column;
+    }
+}
+
+__device__ __forceinline__ void wait_for(Address *barrier, int parity)
+{
+    asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra AGAIN; }"
+                 ::"r"(shared_address(barrier)), "r"(parity) : "memory");
+}
+
+// The same, but a block makes several tiles, one thread of a warp group arrives, and phases are told by their parity.
+__global__ void __launch_bounds__(384)
+    along_curve(int m, int n, int k, bf16 *c, const void *map_a, const void *map_b, const int *places, int turns)
+{
+    constexpr int BM = 128, BN = 256, BK = 64, STAGES = 3, MOST_TURNS = 128;
+    extern __shared__ __align__(1024) bf16 tiles[];
+    __shared__ Address full[STAGES], empty[STAGES];
+    __shared__ int own[MOST_TURNS];
+    bf16 *tile_a = tiles, *tile_b = tiles + STAGES * BM * BK;
+    const int group = threadIdx.x / 128, thread = threadIdx.x % 128;
+    if (threadIdx.x < turns)
+        own[threadIdx.x] = places[blockIdx.x * turns + threadIdx.x];
+    if (threadIdx.x == 0)
+        for (int stage = 0; stage < STAGES; ++stage) {
+            expect_arrivals(&full[stage], 1);
+            expect_arrivals(&empty[stage], 2);
+        }
+    __syncthreads();
+
+    int stage = 0, parity = 0;
+    if (group == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+        if (thread == 0)
+            for (int turn = 0; turn < turns; ++turn)
+                for (int step = 0; step < k / BK; ++step, ++stage) {
+                    if (stage == STAGES) {
+                        stage = 0;
+                        parity ^= 1;
+                    }
+                    wait_for(&empty[stage], parity);
+                    arrive_expecting(&full[stage], (BM + BN) * BK * sizeof(bf16));
+                    fetch_box(&tile_a[stage * BM * BK], map_a, step * BK, (own[turn] >> 16) * BM, &full[stage]);
+                    fetch_box(&tile_b[stage * BN * BK], map_b, step * BK, (own[turn] & 0xffff) * BN, &full[stage]);
+                }
+        return;
+    }
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    if (thread == 0)
+        for (int each = 0; each < STAGES; ++each)
+            arrive(&empty[each]);
+    float sums[16][8];
+    const int row = (group - 1) * 64 + thread / 32 * 16 + thread % 32 / 4;
+    for (int turn = 0; turn < turns; ++turn) {
+        for (int step = 0; step < k / BK; ++step, ++stage) {
+            if (stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
+            const bf16 *now_a = &tile_a[(stage * BM + (group - 1) * 64) * BK], *now_b = &tile_b[stage * BN * BK];
+            wait_for(&full[stage], parity);
+            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            if (step == 0)
+                multiply<0>(sums, now_a, now_b);
+            else
+                multiply<1>(sums, now_a, now_b);
 #pragma unroll
-    for (int j = 0; j < 16; ++j)
-#pragma unroll
-        for (int e = 0; e < 8; ++e)
-            __stwt(&corner[(16 * j + 2 * (thread % 4) + e % 2 + e / 4 * 8) * m + row + e / 2 % 2 * 8],
-                   __float2bfloat16(sums[j][e]));
+            for (int inner = 16; inner < BK; inner += 16)
+                multiply(sums, now_a + inner, now_b + inner);
+            asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+            if (thread == 0)
+                arrive(&empty[stage]);
+        }
+        store_sums(sums, c + (own[turn] & 0xffff) * BN * m + (own[turn] >> 16) * BM, m, row, thread);
+    }
 }
