@@ -1,4 +1,6 @@
-"""Conversions that inline PTX repeats are made once in a block, as by ptxas 13.0; not across a write of their source."""
+"""Conversions that inline PTX repeats are made once in a block, as by ptxas 13.0; not across a write of their
+source.
+"""
 
 from gpuprof.isa.encoding import decode
 from tests.support.ptx_support import assemble_text, kernel_text

@@ -1,7 +1,7 @@
 """A conversion of 16-bit floats that a block has made already is not made again.
 
-CUDA's headers convert these by inline PTX, which the compiler before repeats for each use of a value. ptxas 13.0 converts
-each once in a block.
+CUDA's headers convert these by inline PTX, which the compiler before repeats for each use of a value. ptxas 13.0
+converts each once in a block.
 """
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
@@ -30,7 +30,7 @@ def _share(block: Block) -> None:
             key = _key(inst)
             first = made.setdefault(key, inst.dst)
             if first == inst.dst:
-                registers = (first, inst.a, inst.b)
+                registers = (first, inst.a)
             else:
                 same[inst.dst] = first
                 key, registers = inst.dst, (inst.dst, first)
@@ -39,4 +39,4 @@ def _share(block: Block) -> None:
 
 
 def _key(inst: Inst) -> tuple:
-    return inst.op.number, inst.a, inst.b, inst.mods, inst.slot, inst.imm, inst.const, inst.symbol
+    return inst.op.number, inst.a, inst.mods, inst.slot, inst.imm, inst.const, inst.symbol

@@ -37,7 +37,8 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 PASSES = (
     turn_exits,
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, share_conversions, remove_dead,
-    unroll_whole, widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
+    unroll_whole, widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead,
+    free_wide_multiplies,
     read_constants_from_bank, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, unroll_loops, read_constants_from_bank, fold_parameters,
     sink_moves, sink_constants, join_shared_loads,

@@ -73,5 +73,7 @@ CASES = (
         16384 / 12,
     ),
     # Five waves of eight blocks an SM share the tiles evenly, as cub::DeviceReduce has it for integers.
-    a_sum("cubsum", "sums_of_tiles<<<440, 256>>>(i32[440*{free}*4096]=random, i32[440], {free})", 2, 2**30 / 4096 / 5280),
+    a_sum(
+        "cubsum", "sums_of_tiles<<<440, 256>>>(i32[440*{free}*4096]=random, i32[440], {free})", 2, 2**30 / 4096 / 5280
+    ),
 )

@@ -355,7 +355,11 @@ def _load(lowering, role: str):
     if len(targets) != registers_in_ptx(role, t, len(registers)):
         raise lowering.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
     nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
-    by_column, stride, leading = layout == "col", lowering.operand(2) if n == 3 else None, leading_dimension(role, shape, layout)
+    by_column, stride, leading = (
+        layout == "col",
+        lowering.operand(2) if n == 3 else None,
+        leading_dimension(role, shape, layout),
+    )
     if space == "shared" and role != "c" and nbits == 16:
         lanes = lanes_of_matrices(by_column, registers)
         access = open_access(lowering, lowering.operand(1), stride, leading, lanes, nbits, layout, space)
