@@ -116,6 +116,18 @@ def test_a_product_along_a_curve(options, tmp_path):
     np.testing.assert_array_equal(c.reshape(512, 256).view(np.uint16).T, bits_of(a @ b))
 
 
+@pytest.mark.parametrize(("pitch", "way"), [(64, "REGISTERS"), (72, "COPIES"), (64, "EXCHANGED")])
+def test_a_product_in_one_stage(pitch, way, options, tmp_path):
+    """256 x 256 by four blocks; B is column-major."""
+    a, b = (np.sign(matrix) for matrix in matrices(256))
+    np.save(tmp_path / "a.npy", bits_of(a))
+    np.save(tmp_path / "b.npy", bits_of(b.T))
+    arrays = f"bf16[256,256]={tmp_path}/a.npy, bf16[256,256]={tmp_path}/b.npy, c: bf16[256,256]"
+    launch = f"in_one_stage<{pitch}, {way}><<<4, 128, {2 * 128 * pitch * 2}>>>({arrays}, 256, 256, 256)"
+    c = product("products_mma.cu", "rtx5090", options, launch)
+    np.testing.assert_array_equal(c.reshape(256, 256).view(np.uint16), bits_of(a @ b))
+
+
 @pytest.mark.parametrize(("kernel", "shape", "arrays"), SUMS, ids=lambda value: str(value))
 def test_a_sum(kernel, shape, arrays, options, tmp_path):
     count = int(arrays.split("[")[1].split("]")[0])
