@@ -107,6 +107,8 @@ MISSING = (
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
         "columns of texels cost too many sectors", "textures and surfaces",
         _of_kinds("fetch", "surface_load", "surface_store", "surface_reduction")),
+    Missing("L2", "requests of neighbouring SMs for one line, which an H100 joins on their way",
+        "products whose blocks read the same tiles at the same time are up to a fifth too slow"),
     Missing("L2", "room for copies of the other half's lines, compression, persistence controls",
         "data of nearly the L2's size stays there a little too well"),
     Missing("DRAM", "refresh by itself, rows that close when idle",

@@ -162,6 +162,17 @@ template <int KEEP = 1> __device__ __forceinline__ void multiply(float (*sums)[8
         : "l"(descriptor(a)), "l"(descriptor(b)), "n"(KEEP));
 }
 
+// A stage's products, of which only the first may not be added to the sums.
+template <int KEEP, int BK> __device__ __forceinline__ void multiply_all(float (*sums)[8], const bf16 *a, const bf16 *b)
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    multiply<KEEP>(sums, a, b);
+#pragma unroll
+    for (int inner = 16; inner < BK; inner += 16)
+        multiply(sums, a + inner, b + inner);
+    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
 // 128 rows of a warp group's sums, as columns of C, whose columns are m apart.
 __device__ __forceinline__ void store_sums(const float (*sums)[8], bf16 *corner, int m, int row, int thread)
 {
@@ -212,11 +223,7 @@ __global__ void __launch_bounds__(384) fetched_by_one(int m, int n, int k, bf16 
         if (stage == STAGES)
             stage = 0;
         arrive_and_wait(&full[stage]);
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#pragma unroll
-        for (int inner = 0; inner < BK; inner += 16)
-            multiply(sums, &tile_a[(stage * BM + (group - 1) * 64) * BK + inner], &tile_b[stage * BN * BK + inner]);
-        asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+        multiply_all<1, BK>(sums, &tile_a[(stage * BM + (group - 1) * 64) * BK], &tile_b[stage * BN * BK]);
         arrive(&empty[stage]);
     }
     const int row = (group - 1) * 64 + thread / 32 * 16 + thread % 32 / 4;
@@ -291,22 +298,22 @@ __global__ void __launch_bounds__(384)
     float sums[16][8];
     const int row = (group - 1) * 64 + thread / 32 * 16 + thread % 32 / 4;
     for (int turn = 0; turn < turns; ++turn) {
-        for (int step = 0; step < k / BK; ++step, ++stage) {
+        if (stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+        wait_for(&full[stage], parity);
+        multiply_all<0, BK>(sums, &tile_a[(stage * BM + (group - 1) * 64) * BK], &tile_b[stage * BN * BK]);
+        if (thread == 0)
+            arrive(&empty[stage]);
+        ++stage;
+        for (int step = 1; step < k / BK; ++step, ++stage) {
             if (stage == STAGES) {
                 stage = 0;
                 parity ^= 1;
             }
-            const bf16 *now_a = &tile_a[(stage * BM + (group - 1) * 64) * BK], *now_b = &tile_b[stage * BN * BK];
             wait_for(&full[stage], parity);
-            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-            if (step == 0)
-                multiply<0>(sums, now_a, now_b);
-            else
-                multiply<1>(sums, now_a, now_b);
-#pragma unroll
-            for (int inner = 16; inner < BK; inner += 16)
-                multiply(sums, now_a + inner, now_b + inner);
-            asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+            multiply_all<1, BK>(sums, &tile_a[(stage * BM + (group - 1) * 64) * BK], &tile_b[stage * BN * BK]);
             if (thread == 0)
                 arrive(&empty[stage]);
         }
