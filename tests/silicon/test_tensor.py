@@ -148,7 +148,7 @@ def test_sums_of_tiles(options, tmp_path):
 
 
 def test_products_in_registers(options):
-    """Each word of A and B is its lane's number as a half, 2^-24 a step, beside zero. Of a quarter of a row and a
+    """Each word of A and B is its lane's number as a half, 2^-24 a step, next to zero. Of a quarter of a row and a
     quarter of a column, k and k + 8 have the same. In single precision all sums are exact; halves are too coarse.
     """
     quarter = np.arange(4)

@@ -1,4 +1,4 @@
-"""Whole kernels beside published cycles: ratios, spreads, steps, the kinds of kernels, and what reports say of them."""
+"""Whole kernels and published cycles: ratios, spreads, steps, the kinds of kernels, and what reports say of them."""
 
 from math import sqrt
 

@@ -1,6 +1,6 @@
 """Products of bfloat16, 8192^3, and sums of 2^30 integers on an H100: launches one after another.
 
-The products' clock is not stated, and their ratios alone are compared.
+The products' clock is not stated: only their ratios are compared.
 """
 
 from tests.silicon.case import Case, Run

@@ -150,7 +150,7 @@ def coordinates(element: Element, by_column: bool) -> tuple[Coordinate, Coordina
 
 
 class Lanes(NamedTuple):
-    """What a lane adds to both coordinates: the name of each, and what computes it from the lane's number."""
+    """The part of both coordinates that differs by lane: its name, and what computes each from the lane's number."""
 
     name: tuple
     strided: Callable
@@ -180,7 +180,7 @@ def lane_part(lowering, coordinate: Coordinate) -> int:
 
 
 # A lane gives ldmatrix a line of a matrix of 8 x 8: lines 0 to 7 of the first, then of the second and so on. The second
-# lies below the first along the stride, or beside it.
+# lies below the first along the stride, or next to it.
 def _eight(lowering, bit: int) -> int:
     """8 where this bit of the lane's number is set."""
     lane = lane_number(lowering)
@@ -209,8 +209,8 @@ def open_access(
 
 
 def lane_offset(lowering, lanes: Lanes, stride, nbits: int) -> int:
-    """What a lane adds to the address: elements, or bytes where they are narrower. Whatever of it no operand changes
-    is computed once in the function, as ptxas has it.
+    """The part of the address that differs by lane: elements, or bytes where they are narrower. If no operand changes
+    it, it is computed once in the function, as ptxas has it.
     """
 
     def offset() -> int:
