@@ -1,4 +1,4 @@
-"""One row: a launch of a card that somebody measured and published, and how this project runs the same.
+"""One row: a launch of a card that was measured and published, and how this project runs the same.
 
 A case is a plain value. Its id is a row of published.csv, which has the value, its unit, the card's clock and how far
 it is trusted.
@@ -9,6 +9,7 @@ from fractions import Fraction
 
 FAMILIES = (
     "products",  # tiled and naive matrix products
+    "tensor",  # matrix products on tensor pipes
     "streams",  # each element read or written once, in order
     "strides",  # strided and random accesses to global memory
     "transposes",
@@ -46,12 +47,12 @@ class Case:
     `by_waves`: the launches have the published grid, which is run wave by wave (waves.py).
 
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
-    `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
+    `period`: the published time is that of back-to-back launches, end to end, not only of the kernel.
     `together`: so many launches at a run's end are the published one, whose cycles are their sum.
     `overhead_us` is what the published time has besides: it is subtracted from it.
     `turns`: the published time is that of one of so many turns of the published launch.
-    `group` names rows that are compared by their ratios to each other alone; `ladder` those that are steps, each one's
-    cycles beside the next one's.
+    `group` names rows that are compared only by their ratios to each other; `ladder` those that are steps, each one's
+    cycles compared with the next one's.
     """
 
     id: str

@@ -15,17 +15,25 @@ from gpuprof.chips import load_chip
 from tests.silicon.cards import FOLDER
 from tests.silicon.case import Case, Run
 
-FEW, MANY = 256, 512  # the two K, where the product is larger
-FLOAT_NBYTES = 4
+NBYTES = {"f32": 4, "f16": 2}  # of an element of A and B; those of C are singles
 
 
 class Rung(NamedTuple):
-    """`tile` is the block's, a square of the product; `rows_first` where blockIdx.x counts its rows."""
+    """`tile` is the block's, a square of the product; `rows_first` where blockIdx.x counts its rows. `element` is that
+    of A and B, `few` and `many` are the two K, where the product is larger.
+    """
 
     kernel: str
     tile: int
     threads: str
     rows_first: bool = False
+    element: str = "f32"
+    few: int = 256
+    many: int = 512
+
+    @property
+    def family(self) -> str:
+        return "products" if self.element == "f32" else "tensor"
 
 
 class Part(NamedTuple):
@@ -43,16 +51,17 @@ class Matrices(NamedTuple):
     c: str
 
 
-def declared(size: int, k: int) -> Matrices:
-    return Matrices(f"a: f32[{size}*{k}]=random", f"b: f32[{k}*{size}]=random", f"c: f32[{size}*{size}]")
+def declared(size: int, k: int, element: str) -> Matrices:
+    return Matrices(f"a: {element}[{size}*{k}]=random", f"b: {element}[{k}*{size}]=random", f"c: f32[{size}*{size}]")
 
 
 def launches(rung: Rung, size: int, k: int, l2_nbytes: int) -> list[Matrices]:
     """The arrays of the launches of a run. Where all of three matrices fit the L2, the measured launch finds them
     there. Else it finds, if that fits, the one that each row or column of blocks goes through as a whole.
     """
-    first, again, matrix_nbytes = declared(size, k), Matrices("a", "b", "c"), FLOAT_NBYTES * size**2
-    if 3 * matrix_nbytes <= l2_nbytes:
+    first, again = declared(size, k, rung.element), Matrices("a", "b", "c")
+    matrix_nbytes = NBYTES[rung.element] * size**2
+    if 2 * matrix_nbytes + NBYTES["f32"] * size**2 <= l2_nbytes:
         return [first, again]
     if matrix_nbytes > l2_nbytes:
         return [first]
@@ -85,10 +94,10 @@ def product(
 
     return Case(
         id,
-        "products",
+        rung.family,
         part.card,
         file,
-        (run(min(FEW, size // 2)), run(min(MANY, size))),
+        (run(min(rung.few, size // 2)), run(min(rung.many, size))),
         parts=part.parts,
         whole_size=size,
         by_waves=True,

@@ -4,6 +4,7 @@ The handlers are in the sub-rooms, one table each, keyed by PTX opcode. This mod
 scopes, operands, and `emit`.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from gpuprof.assemble.abi.calling_convention import Place
@@ -61,6 +62,8 @@ class Lowering:
         self.first_temporary = 0
         self.block = Block("#entry")
         self.body.blocks.append(self.block)
+        self.first = Block("#first")  # what `once` emits; it comes in front of the entry
+        self.found: dict[tuple, int] = {}  # name of a value -> the register that has it
         self.carry: int | None = None
         self.has_vectors = False
         self.labels = 0
@@ -74,6 +77,7 @@ class Lowering:
         self.open_scope()
         call.enter_function(self)
         self.statements(self.function.body)
+        self.body.blocks[0].insts[:0] = self.first.insts
         self.body.names = {name: register.number for name, register in self.scope.registers.items()}
         self.body.frame_nbytes = self.frame.nbytes
         return self.body
@@ -343,6 +347,17 @@ class Lowering:
         return self.op("LO.64", a=value) if wide else self.op("CVT.U64.U32", a=value)
 
     # -- emission ----------------------------------------------------------------------------------
+
+    def once(self, name: tuple, make: Callable[["Lowering"], int]) -> int:
+        """The value of that name. `make` computes it from constants, special registers and other such values, where the
+        function begins.
+        """
+        if name not in self.found:
+            block, guard = self.block, self.guard
+            self.block, self.guard = self.first, (None, False)
+            self.found[name] = make(self)
+            self.block, self.guard = block, guard
+        return self.found[name]
 
     def op(self, name: str, **slots) -> int:
         """Emits an instruction with a new destination register, which it returns."""

@@ -5,6 +5,7 @@ from gpuprof.assemble.ir.body import Body
 from gpuprof.assemble.ir.defs import narrow_fetches, remove_dead
 from gpuprof.assemble.optimize.combine import combine
 from gpuprof.assemble.optimize.convergence import add_meetings
+from gpuprof.assemble.optimize.conversions import share_conversions
 from gpuprof.assemble.optimize.fold import (
     fold_float_negations,
     fold_literals,
@@ -37,8 +38,8 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 PASSES = (
     turn_exits,
     *_SIMPLIFY, *_SIMPLIFY, fold_known_predicates, propagate_copies, propagate_negations, fold_float_negations,
-    remove_dead, unroll_whole,
-    widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
+    share_conversions, remove_dead, unroll_whole, widen_shifts, remove_dead, join_halves, fuse_multiply_add,
+    remove_dead, combine, remove_dead, free_wide_multiplies,
     read_constants_from_bank, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, unroll_loops, read_constants_from_bank, fold_parameters,
     sink_moves, sink_constants, join_shared_loads,
@@ -48,8 +49,8 @@ PASSES = (
 
 # These only change what instructions read, and what they compute from it: what is known of definitions still holds.
 _KEEPS_DEFINITIONS = frozenset([
-    *_SIMPLIFY, propagate_negations, fold_float_negations, widen_shifts, read_constants_from_bank, fold_parameters,
-    fold_offsets, share_groups, read_literals_from_bank,
+    *_SIMPLIFY, propagate_negations, fold_float_negations, share_conversions, widen_shifts, read_constants_from_bank,
+    fold_parameters, fold_offsets, share_groups, read_literals_from_bank,
 ])  # fmt: skip
 
 

@@ -9,12 +9,14 @@ separate the measured kernels by their structure.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gpuprof.isa.kinds import ATOMICS
+from gpuprof.isa.kinds import ATOMICS, kinds_of
 from gpuprof.isa.operations import multiplies_and_adds
 from gpuprof.isa.row import Opcode
 
 SECTOR_NBYTES = 32
+MATRICES = kinds_of("matrix", "matrix_async")
 SOME = 0.02  # of the issue slots
+SOME_MATRICES = 0.01  # of the issue slots: one takes a pipe as long as many other instructions do
 
 
 class Use(NamedTuple):
@@ -35,6 +37,7 @@ class Totals(NamedTuple):
 
     slots: int
     multiply_adds: int  # in floating point
+    matrices: int  # products of matrices
     global_accesses: int
     shared_accesses: int
     atomics: int  # to global and shared memory
@@ -59,6 +62,7 @@ def totals(uses: Iterable[Use], dram_nbytes: int) -> Totals:
     return Totals(
         sum(use.op.slots * use.executed for use in uses),
         executed(multiplies_and_adds),
+        executed(lambda op: op.kind in MATRICES),
         executed(lambda op: op.space in GLOBAL and op.kind not in ATOMICS),
         executed(lambda op: op.space in SHARED and op.kind not in ATOMICS),
         executed(lambda op: op.kind in ATOMICS),
@@ -79,6 +83,8 @@ class Kind(NamedTuple):
 
 
 KINDS = (
+    Kind("tensor", "multiply matrices on tensor pipes: more than one product in a hundred issue slots",
+        lambda t: t.matrices > SOME_MATRICES * t.slots),
     Kind("atomics", "change memory by an atomic operation in more than a tenth of their accesses",
         lambda t: t.atomics > 0.1 * (t.atomics + t.global_accesses + t.shared_accesses)),
     Kind("tiles", "multiply and add what they read from shared memory, more than once in three such reads",

@@ -8,6 +8,7 @@ What a launch ran ─ Missing.uses ─> warp-cycles ─ matters ─> names, in t
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from gpuprof.chips.fidelity.likeness import MATRICES
 from gpuprof.isa.kinds import ATOMICS, kinds_of
 from gpuprof.isa.opcodes import numbers
 from gpuprof.isa.row import Opcode
@@ -56,7 +57,6 @@ def _of_kinds(*names: str) -> Callable[[Spent], bool]:
 
 
 FENCES = kinds_of("fence")
-MATRICES = kinds_of("matrix", "matrix_async")
 GLOBAL = ("global", "generic")
 # Those of published histograms and sums.
 MEASURED = numbers(
@@ -101,12 +101,14 @@ MISSING = (
     Missing("core", "what makes a warp the youngest, of which nothing was found published: here it became ready last",
         "issue-bound blocks end one warp after another: achieved occupancy is up to 25 points too low"),
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
-    Missing("tensor", "tcgen05, warp groups that start together, power limits", "no published kernel uses the tensor "
-        "cores; products at the peak rate are faster than on a card that lowers its clock", "tensor cores",
-        lambda spent: spent.op.kind in MATRICES, since="sm_70"),
+    Missing("tensor", "tcgen05, warp groups that start together, power limits", "products at the peak rate are faster "
+        "than on a card that lowers its clock", "tensor cores", lambda spent: spent.op.kind in MATRICES, since="sm_70",
+        off="products by mma.sync, wmma and wgmma took 0.8 to 1.2 times as long as on cards"),
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
         "columns of texels cost too many sectors", "textures and surfaces",
         _of_kinds("fetch", "surface_load", "surface_store", "surface_reduction")),
+    Missing("L2", "requests of neighbouring SMs for one line, which an H100 joins on their way",
+        "products whose blocks read the same tiles at the same time are up to a fifth too slow"),
     Missing("L2", "room for copies of the other half's lines, compression, persistence controls",
         "data of nearly the L2's size stays there a little too well"),
     Missing("DRAM", "refresh by itself, rows that close when idle",

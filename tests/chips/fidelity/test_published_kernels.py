@@ -1,4 +1,4 @@
-"""Whole kernels beside published cycles: ratios, spreads, steps, the kinds of kernels, and what reports say of them."""
+"""Whole kernels and published cycles: ratios, spreads, steps, the kinds of kernels, and what reports say of them."""
 
 from math import sqrt
 
@@ -62,12 +62,13 @@ def test_the_steps_of_a_ladder():
 
 # ---- kinds ----
 
-LIKE_NONE = Totals(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+LIKE_NONE = Totals(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
+        ("tensor", {"matrices": 11, "shared_accesses": 100, "wavefronts": 300, "ideal_wavefronts": 100}),
         ("atomics", {"atomics": 10, "global_accesses": 20}),
         ("tiles", {"shared_accesses": 100, "multiply_adds": 50, "wavefronts": 300, "ideal_wavefronts": 100}),
         ("conflicts", {"shared_accesses": 100, "multiply_adds": 10, "wavefronts": 300, "ideal_wavefronts": 100}),
@@ -91,12 +92,12 @@ def first(**wanted):
 
 
 def test_totals_of_instructions():
-    """Ten loads of four sectors each, ten FFMA, two reductions."""
+    """Ten loads of four sectors each, ten FFMA, two reductions, three products of matrices."""
     load, add = first(kind="load", space="global"), first(semantics="ffma", types=("f32",))
-    reduction = first(kind="reduction", space="global")
-    uses = [Use(load, 10, 40, 40), Use(add, 10), Use(reduction, 2, 2, 2)]
-    slots = 10 * load.slots + 10 * add.slots + 2 * reduction.slots
-    assert totals(uses, 1280) == Totals(slots, 10, 10, 0, 2, 42, 42, 0, 0, 1280)
+    reduction, product = first(kind="reduction", space="global"), first(kind="matrix")
+    uses = [Use(load, 10, 40, 40), Use(add, 10), Use(reduction, 2, 2, 2), Use(product, 3)]
+    slots = 10 * load.slots + 10 * add.slots + 2 * reduction.slots + 3 * product.slots
+    assert totals(uses, 1280) == Totals(slots, 10, 3, 10, 0, 2, 42, 42, 0, 0, 1280)
 
 
 # ---- words ----

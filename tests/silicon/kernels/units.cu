@@ -57,6 +57,35 @@ __global__ void multiply_matrices(double *out, int trips)
     for (int k = 0; k < 4; k++) store_matrix_sync(first + 64 * k, sums[k], 8, mem_row_major);
 }
 
+__device__ __forceinline__ void multiply(float (&sums)[4], const unsigned *a, const unsigned *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ __forceinline__ void multiply(unsigned (&sums)[2], const unsigned *a, const unsigned *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+                 : "+r"(sums[0]), "+r"(sums[1])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// Products of 16 x 8 x 16 halves, eight of a warp in turn, with WORDS of sums a thread: four floats, or two pairs of halves.
+template <class T, int WORDS> __global__ void multiply_halves(T *out, int trips)
+{
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned a[4] = {lane, lane, lane, lane}, b[2] = {lane, lane};
+    T sums[8][WORDS] = {};
+    for (int trip = 0; trip < trips; trip++)
+#pragma unroll
+        for (auto &each : sums) multiply(each, a, b);
+    T sum = 0;
+    for (auto &each : sums)
+        for (T word : each) sum += word;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 // A chain of one operation: 64 a trip.
 __global__ void chain_of_products_and_sums(double *out, double factor, int trips)
 {

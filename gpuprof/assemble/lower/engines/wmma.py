@@ -6,12 +6,13 @@ transpose: B is what mma calls A, and so on. Where PTX has more registers than e
 the further ones; what a program does to all elements alike keeps them equal.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 from gpuprof.assemble.ir.values import Imm, NoVariant, pick
 from gpuprof.assemble.lower.data.address import memory_operand, space_of
-from gpuprof.assemble.lower.data.move import join, split
+from gpuprof.assemble.lower.data.move import join
 from gpuprof.assemble.lower.engines.tensor import (
     UNIT_OF_TYPE,
     arithmetic_mods,
@@ -19,6 +20,7 @@ from gpuprof.assemble.lower.engines.tensor import (
     element_mods,
     emit_multiply,
     form_of,
+    fresh,
     gather,
     members,
     take_layouts,
@@ -126,93 +128,179 @@ def registers_of_c(across: int, along: int, match: int, per: int) -> list[list[E
 
 
 class Access(NamedTuple):
-    """The addresses of a fragment's elements. `pointers` gives a register for each constant part of the strided
-    coordinate.
+    """The addresses of a fragment's elements: `address` is that of the matrix. `pointers` gives a register for each
+    constant part of the strided coordinate, the first with what a lane adds.
     """
 
     space: str
     nbits: int
     by_column: bool
     address: dict
-    base: object
     stride: object
     pointers: dict
 
-    def coordinates(self, element: Element) -> tuple[Coordinate, Coordinate]:
-        """(the one that the stride multiplies, the contiguous one)."""
-        return (element.column, element.row) if self.by_column else (element.row, element.column)
+    @property
+    def is_wide(self) -> bool:
+        return bool(FIELDS["addr64"].get(self.address.get("mods", 0)))
 
 
-def open_access(
-    lowering, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str
-) -> Access:
-    address = memory_operand(lowering, operand, space)
-    wide = bool(FIELDS["addr64"].get(address.get("mods", 0)))
-    stride = lowering.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
-    access = Access(space, nbits, layout == "col", address, None, stride, {})
-    strided, contiguous = access.coordinates(first)
-    offset = lowering.op(
-        "IMAD", a=lane_part(lowering, strided), b=lowering.reg(stride, "R"), c=lane_part(lowering, contiguous)
+def coordinates(element: Element, by_column: bool) -> tuple[Coordinate, Coordinate]:
+    """(the one that the stride multiplies, the contiguous one)."""
+    return (element.column, element.row) if by_column else (element.row, element.column)
+
+
+class Lanes(NamedTuple):
+    """The part of both coordinates that differs by lane: its name, and what computes each from the lane's number."""
+
+    name: tuple
+    strided: Callable
+    contiguous: Callable
+
+
+def lanes_of(element: Element, by_column: bool) -> Lanes:
+    strided, contiguous = coordinates(element, by_column)
+    return Lanes(
+        (strided.group, strided.place, contiguous.group, contiguous.place),
+        lambda lowering: lane_part(lowering, strided),
+        lambda lowering: lane_part(lowering, contiguous),
     )
-    if nbits < 8:
-        offset = lowering.op("SHR.U32", a=offset, b=Imm({4: 1, 1: 3}[nbits]))
-    scaled = "IMAD.WIDE.U32" if wide else "IMAD"
-    base = lowering.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
-    access.pointers[0] = base
-    return access._replace(base=base)
+
+
+def lane_number(lowering) -> int:
+    return lowering.once(("laneid",), lambda lowering: lowering.special("laneid", "R"))
 
 
 def lane_part(lowering, coordinate: Coordinate) -> int:
     """group * lane / 4 + place * lane % 4; one of the two factors is 0."""
-    lane = lowering.special("laneid", "R")
+    lane = lane_number(lowering)
     if coordinate.group:
         return lowering.op("SHR.U32", a=lane, b=Imm(2))
     low = lowering.op("AND", a=lane, b=Imm(3))
     return lowering.op("IMUL", a=low, b=Imm(coordinate.place)) if coordinate.place > 1 else low
 
 
+# A lane gives ldmatrix a line of a matrix of 8 x 8: lines 0 to 7 of the first, then of the second and so on. The second
+# lies below the first along the stride, or next to it.
+def _eight(lowering, bit: int) -> int:
+    """8 where this bit of the lane's number is set."""
+    lane = lane_number(lowering)
+    return lowering.op("AND", a=lane if bit == 3 else lowering.op("SHR.U32", a=lane, b=Imm(bit - 3)), b=Imm(8))
+
+
+def _line(lowering, bit: int) -> int:
+    low = lowering.op("AND", a=lane_number(lowering), b=Imm(7))
+    return lowering.op("IADD", a=low, b=_eight(lowering, bit))
+
+
+BELOW = Lanes(("below",), lambda lowering: _line(lowering, 3), lambda lowering: _eight(lowering, 4))
+BESIDE = Lanes(("beside",), lambda lowering: _line(lowering, 4), lambda lowering: _eight(lowering, 3))
+
+
+def open_access(
+    lowering, operand, stride_operand, leading: int, lanes: Lanes, nbits: int, layout: str, space: str
+) -> Access:
+    address = memory_operand(lowering, operand, space)
+    stride = lowering.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
+    access = Access(space, nbits, layout == "col", address, stride, {})
+    offset = lane_offset(lowering, lanes, stride, nbits)
+    scaled = "IMAD.WIDE.U32" if access.is_wide else "IMAD"
+    access.pointers[0] = lowering.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
+    return access
+
+
+def lane_offset(lowering, lanes: Lanes, stride, nbits: int) -> int:
+    """The part of the address that differs by lane: elements, or bytes where they are narrower. If no operand changes
+    it, it is computed once in the function, as ptxas has it.
+    """
+
+    def offset() -> int:
+        strided = lowering.once(("strided", *lanes.name), lanes.strided)
+        contiguous = lowering.once(("contiguous", *lanes.name), lanes.contiguous)
+        total = lowering.op("IMAD", a=strided, b=lowering.reg(stride, "R"), c=contiguous)
+        return lowering.op("SHR.U32", a=total, b=Imm({4: 1, 1: 3}[nbits])) if nbits < 8 else total
+
+    if isinstance(stride, Imm):
+        return lowering.once(("offset", *lanes.name, stride.bits, nbits), lambda _: offset())
+    return offset()
+
+
 def slots_of(lowering, access: Access, element: Element) -> dict:
     """Address slots of one element."""
-    strided, contiguous = access.coordinates(element)
+    strided, contiguous = coordinates(element, access.by_column)
     nbytes = max(access.nbits // 8, 1)
-    if strided.constant not in access.pointers:
-        wide = FIELDS["addr64"].get(access.address.get("mods", 0))
-        factor = Imm(strided.constant * nbytes)
-        access.pointers[strided.constant] = lowering.op(
-            "IMAD.WIDE.U32" if wide else "IMAD", a=lowering.reg(access.stride, "R"), b=factor, c=access.base
-        )
     offset = access.address.get("imm", 0) + contiguous.constant * access.nbits // 8
-    return {"a": access.pointers[strided.constant], "imm": offset & 0xFFFFFFFF, "mods": access.address.get("mods", 0)}
+    pointer = access.pointers.get(strided.constant)
+    if isinstance(access.stride, Imm):
+        pointer = access.pointers[0]
+        offset += strided.constant * access.stride.bits * access.nbits // 8
+    elif pointer is None:
+        pointer = access.pointers[strided.constant] = lowering.op(
+            "IMAD.WIDE.U32" if access.is_wide else "IMAD",
+            a=access.stride,
+            b=Imm(strided.constant * nbytes),
+            c=access.pointers[0],
+        )
+    return {"a": pointer, "imm": offset & 0xFFFFFFFF, "mods": access.address.get("mods", 0)}
 
 
-def is_one_word(access: Access, register: list[Element]) -> bool:
+def is_one_word(by_column: bool, register: list[Element]) -> bool:
     """True if the register's elements follow each other in memory."""
-    places = [access.coordinates(element) for element in register]
+    places = [coordinates(element, by_column) for element in register]
     return all(one[0] == other[0] and one[1].constant + 1 == other[1].constant for one, other in pairwise(places))
+
+
+class Words(NamedTuple):
+    """The registers of a fragment as they are in memory. `are_transposed`: each is a word of the transpose of its 8 x 8
+    elements, which MOVM makes of it.
+    """
+
+    registers: list[list[Element]]
+    are_transposed: bool
+
+
+def words_of(by_column: bool, registers: list[list[Element]], nbits: int) -> Words:
+    if nbits != 16 or is_one_word(by_column, registers[0]):
+        return Words(registers, False)
+    return Words([transposed(register) for register in registers], True)
+
+
+def transposed(register: list[Element]) -> list[Element]:
+    """The register of the same lane in the transpose: rows and columns exchange what differs by lane and element."""
+    row, column = register[0]
+
+    def exchanged(of: Coordinate, by: Coordinate, index: int) -> Coordinate:
+        return Coordinate(of.constant + (index if by.place else 0), by.group, by.place)
+
+    return [Element(exchanged(row, column, index), exchanged(column, row, index)) for index in range(len(register))]
 
 
 def load_register(lowering, access: Access, register: list[Element]) -> int:
     letter = LETTER_OF_SPACE[access.space]
-    if is_one_word(access, register):
+    if is_one_word(access.by_column, register):
         return lowering.op(f"LD{letter}.{max(32, access.nbits)}", **slots_of(lowering, access, register[0]))
-    narrow = pick({16: "U16", 8: "U8"}, access.nbits)
-    parts = [lowering.op(f"LD{letter}.{narrow}", **slots_of(lowering, access, element)) for element in register]
+    parts = [lowering.op(f"LD{letter}.U8", **slots_of(lowering, access, element)) for element in register]
     return lowering.reg(join(lowering, parts, access.nbits), "R")
+
+
+def load_matrices(lowering, access: Access, registers: list[list[Element]]) -> tuple[int, ...]:
+    """Two or four registers of a fragment in shared memory, by one ldmatrix."""
+    mods = pack(trans=int(not is_one_word(access.by_column, registers[0])))
+    group = fresh(lowering, f"R{len(registers)}")
+    slots = slots_of(lowering, access, registers[0][0])
+    lowering.emit(f"LDSM.{len(registers)}", dst=group, **{**slots, "mods": slots["mods"] | mods})
+    return members(group)
+
+
+def lanes_of_matrices(by_column: bool, registers: list[list[Element]]) -> Lanes:
+    first, second = (coordinates(register[0], by_column) for register in registers[:2])
+    return BESIDE if first[0].constant == second[0].constant else BELOW
 
 
 def store_register(lowering, access: Access, register: list[Element], value) -> None:
     letter = LETTER_OF_SPACE[access.space]
     file = "D" if access.nbits == 64 else "R"
-    if is_one_word(access, register):
-        lowering.emit(
-            f"ST{letter}.{max(32, access.nbits)}",
-            b=lowering.reg(value, file),
-            **slots_of(lowering, access, register[0]),
-        )
-        return
-    parts = split(lowering, lowering.reg(value, file), 32, access.nbits, [False] * len(register))
-    for element, part in zip(register, parts, strict=True):
-        lowering.emit(f"ST{letter}.U16", b=part, **slots_of(lowering, access, element))
+    slots = slots_of(lowering, access, register[0])
+    lowering.emit(f"ST{letter}.{max(32, access.nbits)}", b=lowering.reg(value, file), **slots)
 
 
 def store_pairs(lowering, access: Access, pairs: list[tuple[list[Element], list[Element]]], values: list) -> None:
@@ -267,18 +355,23 @@ def _load(lowering, role: str):
     if len(targets) != registers_in_ptx(role, t, len(registers)):
         raise lowering.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
     nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
-    stride = lowering.operand(2) if n == 3 else None
-    access = open_access(
-        lowering,
-        lowering.operand(1),
-        stride,
+    by_column, stride, leading = (
+        layout == "col",
+        lowering.operand(2) if n == 3 else None,
         leading_dimension(role, shape, layout),
-        registers[0][0],
-        nbits,
-        layout,
-        space,
     )
-    values = [load_register(lowering, access, register) for register in registers]
+    if space == "shared" and role != "c" and nbits == 16:
+        lanes = lanes_of_matrices(by_column, registers)
+        access = open_access(lowering, lowering.operand(1), stride, leading, lanes, nbits, layout, space)
+        parts = [registers[at : at + 4] for at in range(0, len(registers), 4)]
+        values = [value for part in parts for value in load_matrices(lowering, access, part)]
+    else:
+        words = words_of(by_column, registers, nbits)
+        lanes = lanes_of(words.registers[0][0], by_column)
+        access = open_access(lowering, lowering.operand(1), stride, leading, lanes, nbits, layout, space)
+        values = [load_register(lowering, access, register) for register in words.registers]
+        if words.are_transposed:
+            values = [lowering.op("MOVM", a=value) for value in values]
     for index, target in enumerate(targets):
         lowering.copy(lowering.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
 
@@ -291,20 +384,24 @@ def _store(lowering):
     if len(sources) != len(registers):
         raise lowering.error(f"{len(sources)} registers for a fragment of {len(registers)}")
     nbits = ACCUMULATOR_NBITS[t]
-    stride = lowering.operand(2) if n == 3 else None
+    by_column, stride = layout == "col", lowering.operand(2) if n == 3 else None
+    words = words_of(by_column, registers, nbits)
+    registers = words.registers
     access = open_access(
         lowering,
         lowering.operand(0),
         stride,
         leading_dimension("c", shape, layout),
-        registers[0][0],
+        lanes_of(registers[0][0], by_column),
         nbits,
         layout,
         space,
     )
     values = [lowering.src(source, "b64" if nbits == 64 else "b32") for source in sources]
+    if words.are_transposed:
+        values = [lowering.op("MOVM", a=lowering.reg(value, "R")) for value in values]
     pairs = list(zip(registers[::2], registers[1::2], strict=True))
-    if nbits == 32 and all(is_one_word(access, [*low, *high]) for low, high in pairs):
+    if nbits == 32 and all(is_one_word(by_column, [*low, *high]) for low, high in pairs):
         store_pairs(lowering, access, pairs, values)
         return
     for value, register in zip(values, registers, strict=True):
