@@ -1,10 +1,10 @@
-"""Attention by warp groups that copy, multiply and take turns (tests/programs/flash.cu), against numpy."""
+"""Attention by warp groups that copy, multiply and take turns (tests/silicon/kernels/flash.cu), against numpy."""
 
 import numpy as np
 import pytest
 
 import gpuprof
-from tests.paths import ROOT
+from tests.silicon.run import KERNELS
 from tests.support.matrices import long_from
 from tests.support.nvidia_tools import needs_nvcc
 
@@ -22,7 +22,7 @@ def attention(
     on_device = [gpu.to_device(each) for each in (q, k, v)]
     out = gpu.device_array_like(on_device[0])
     name = f"attention<{keys},{str(causal).lower()}>"
-    kernel = gpu.load(ROOT / "tests" / "programs" / "flash.cu", [name], compiler=compiler)[name]
+    kernel = gpu.load(KERNELS / "flash.cu", [name], compiler=compiler)[name]
     maps = [
         gpuprof.TensorMap(array, box=(1, rows, HALF), swizzle=128)
         for array, rows in zip((*on_device, out), (ROWS, keys, keys, ROWS // 2), strict=True)
@@ -65,7 +65,7 @@ def test_a_consumer_has_the_registers_that_it_asks_for():
     block has at launch, 196).
     """
     gpu = gpuprof.Device("h100")
-    module = gpu.load(ROOT / "tests" / "programs" / "flash.cu", ["attention<176,false>"])
+    module = gpu.load(KERNELS / "flash.cu", ["attention<176,false>"])
     function = module["attention<176,false>"].function
     assert (function.registers, function.raised_registers) == (168, 240)
     assert function.spill_nbytes <= 56
