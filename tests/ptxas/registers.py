@@ -18,7 +18,7 @@ from tests.paths import SAMPLES, TESTS
 TABLE = TESTS / "ptxas" / "registers.csv"
 SOURCES = [*sorted(SAMPLES.glob("*.cu")), *sorted((TESTS / "register_kernels").glob("*.cu"))]
 LIMITS = (0, 24, 32, 40, 64)  # of --max-registers; 0: none. ptxas refuses to go below 24 for sm_80
-_ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
+ENTRY = re.compile(r"Compiling entry function '([\w$]+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
 
 
 class Row(NamedTuple):
@@ -43,7 +43,7 @@ def said_by_ptxas(source: Path, folder: Path) -> list[Row]:
         given = [f"-maxrregcount={limit}"] if limit else []
         command = ["ptxas", "-v", "-arch=sm_80", *given, str(path), "-o", str(folder / "k.cubin")]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-        rows += [Row(source.name, name, limit, int(n), int(spilled)) for name, spilled, n in _ENTRY.findall(said)]
+        rows += [Row(source.name, name, limit, int(n), int(spilled)) for name, spilled, n in ENTRY.findall(said)]
     return sorted(rows)
 
 
