@@ -158,7 +158,7 @@ ATTACKS = {
     "a note's owner of 4 GB": (with_content(NOTE, 0, struct.pack("<I", U32)), f"the note {NOTE!r} is not gpuprof's"),
     "a note of 4 GB": (
         with_content(NOTE, 4, struct.pack("<I", U32)),
-        f"the note {NOTE!r} says {20 + (1 << 32)} bytes and holds 620",
+        f"the note {NOTE!r} says {20 + (1 << 32)} bytes and holds 640",
     ),
     "a note of another's": (with_content(NOTE, 12, b"GNU\0"), f"the note {NOTE!r} is not gpuprof's"),
     "a note of another type": (with_content(NOTE, 8, b"\1\1"), f"the note {NOTE!r} is of type 257, not 258"),

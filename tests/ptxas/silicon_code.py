@@ -75,7 +75,7 @@ def width(op: str) -> int:
 
 
 def sources() -> list[str]:
-    return sorted({case.file for cases in all_cases().values() for case in cases})
+    return sorted({case.file for cases in all_cases().values() for case in cases if case.file.endswith(".cu")})
 
 
 def counts(slots: int, registers: int, executed: Counter[str]) -> Counts:
@@ -161,6 +161,9 @@ def main(arguments: list[str]) -> None:
                 continue
             try:
                 row = measure(source, kernel, requests)
+            except subprocess.CalledProcessError:
+                print(f"{source:22} {kernel:50} not run: ptxas does not take it for sm_80", flush=True)
+                continue
             except (GpuprofError, Unknown, AssertionError) as unknown:
                 print(f"{source:22} {kernel:50} not run: {str(unknown).splitlines()[0]}", flush=True)
                 continue
@@ -168,7 +171,13 @@ def main(arguments: list[str]) -> None:
             pairs = "  ".join(f"{mine}/{other}" for mine, other in zip(row.ours, row.theirs, strict=True))
             print(f"{source:22} {kernel:50} {row.ours.slots / row.theirs.slots:6.3f}  {pairs}", flush=True)
     if "--write" in arguments:
-        write(rows)
+        write(merged(rows) if wanted else rows)
+
+
+def merged(rows: list[Row]) -> list[Row]:
+    """The stored rows, with these in the place of theirs."""
+    new = {(row.source, row.kernel): row for row in rows}
+    return [new.get((row.source, row.kernel), row) for row in read_table()]
 
 
 if __name__ == "__main__":
