@@ -63,9 +63,10 @@ def test_a_slice_of_the_truth_again(name):
     assert simulate(name, [REFERENCE], with_units=False).truth == stored
 
 
-def test_a_chip_that_cannot_run_it():
-    (row,) = simulate("product-squares", ["a100-half-warps"], with_units=False).truth
-    assert "a multiprocessor of a100-half-warps has 32768" in row.why
+def test_a_chip_that_cannot_run_it(monkeypatch):
+    monkeypatch.setitem(MADE_UP, "a100-few-registers", {"registers": 16384})
+    (row,) = simulate("product-squares", ["a100-few-registers"], with_units=False).truth
+    assert "a multiprocessor of a100-few-registers has 16384" in row.why
 
 
 def test_twice_a_unit():
