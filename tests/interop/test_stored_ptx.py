@@ -2,19 +2,14 @@
 tests/support/stored_ptx.py.
 """
 
-import importlib.metadata
 import re
-import subprocess
-import sys
 
 import pytest
 
-from tests.house.readme import COMPILERS
-from tests.paths import ROOT
+from tests.support.compiled_again import compiled_again
 from tests.support.matrices import long_from
 from tests.support.running import run_file
 from tests.support.stored_ptx import CHIPS, FILES, FOLDER
-from tests.support.tools import lacking
 
 
 @pytest.mark.parametrize("name", long_from(12, FILES))
@@ -27,17 +22,8 @@ def test_it_computes_what_numpy_computes(name):
 
 @pytest.mark.parametrize("name", [min(names) for names in (["triton_add_sm80.ptx"], ["numba_transpose_sm80.ptx"])])
 def test_it_is_what_the_compiler_makes(name):
-    package, version = COMPILERS[name.split("_")[0] + "_"]
-    try:
-        installed = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        lacking(package, "interop")
-    if not installed.startswith(version):
-        lacking(package, "interop", f"is of version {installed}; the files are of {version}x")
-    # in another process: Triton's LLVM does not go with Mesa's, which other tests load
-    code = f"from tests.support.stored_ptx import compiled; print(compiled({name!r}), end='')"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == (FOLDER / name).read_text(), "compile them anew: python -m tests.support.stored_ptx"
+    again = compiled_again("tests.support.stored_ptx", name)
+    assert again == (FOLDER / name).read_text(), "compile them anew: python -m tests.support.stored_ptx"
 
 
 def test_the_folder_has_no_other_files():

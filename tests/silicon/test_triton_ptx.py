@@ -1,20 +1,15 @@
 """The stored PTX of kernels/rows.py is Triton's, and computes what numpy computes."""
 
-import importlib.metadata
 import re
-import subprocess
-import sys
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.house.readme import COMPILERS
-from tests.paths import ROOT
 from tests.silicon.run import KERNELS
 from tests.silicon.triton_ptx import ATTENTION, FILES, ROWS
+from tests.support.compiled_again import compiled_again
 from tests.support.running import run_file
-from tests.support.tools import lacking
 
 CHIPS = {80: "a100", 86: "rtx3090", 90: "h100"}
 EPSILON = 1e-6
@@ -78,17 +73,8 @@ def test_attention_is_attention():
 
 @pytest.mark.parametrize("name", ["softmax_1024_bf16_sm86.ptx", "attention_12_128_64_sm120.ptx"])
 def test_it_is_what_triton_makes(name):
-    package, version = COMPILERS["triton_"]
-    try:
-        installed = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        lacking(package, "interop")
-    if not installed.startswith(version):
-        lacking(package, "interop", f"is of version {installed}; the files are of {version}x")
-    # in another process: Triton's LLVM does not go with Mesa's, which other tests load
-    code = f"from tests.silicon.triton_ptx import compiled; print(compiled({name!r}), end='')"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == (KERNELS / name).read_text(), "compile them anew: python -m tests.silicon.triton_ptx"
+    again = compiled_again("tests.silicon.triton_ptx", name)
+    assert again == (KERNELS / name).read_text(), "compile them anew: python -m tests.silicon.triton_ptx"
 
 
 def test_the_folder_has_no_other_files():
