@@ -10,7 +10,7 @@ from tests.support.tools import lacking
 
 
 def compiled_again(module: str, name: str) -> str:
-    """What `compiled(name)` of a module gives. Skips the test where the compiler of the file is not installed, or in
+    """The result of `compiled(name)` of a module. Skips the test where the compiler of the file is not installed, or in
     another version than the stored files have. The compiler is the one that the name begins with, else Triton.
     """
     prefix = name.split("_")[0] + "_"

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.compile.layouts.structures import NAME, STRUCTURES, Layouts, joined, within_unions
+from gpuprof.compile.llvm.functions import functions
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import MemberStore, Range
 
 MOST_NBYTES = 256  # of a structure in a fact: of a larger one, the fact is about the part that the member lies in
 
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 # Arrays of a structure, the pointer that it starts from, and its numbers.
 _STEP = rf"((?:\[\d+ x )*)({NAME})\]*, ptr (.+?)((?:, i(?:32|64) (?:-?\d+|%[\w.$]+))+)"
 _LINE = re.compile(rf"^  (%[\w.$]+) = getelementptr (?:\w+ )*{_STEP}(?:, !dbg !\d+)?$", re.MULTILINE)
@@ -67,7 +67,7 @@ def _place(store: MemberStore) -> tuple[str, int, int]:
 
 
 def _all_member_stores(ir: str, metadata: Metadata, layout_of: Layouts) -> Iterator[MemberStore]:
-    for function in _FUNCTION.findall(ir):
+    for function in functions(ir):
         steps = {name: _step(*rest) for name, *rest in _LINE.findall(function)}
         variables = dict(_VARIABLE.findall(function)) | _referred(function, metadata)
         for of, pointer, at in _STORE.findall(function):

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 
 from gpuprof.compile.layouts.structures import NAME, Layouts, Taken, padding_between
+from gpuprof.compile.llvm.functions import functions
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import PaddedCopy, Range
 
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _COPY = re.compile(
     r"^  .*?call \w+ @(?:llvm\.memcpy\S*|_ZL6memcpyPvPKvm)"
     r"\(ptr[^,]*? (%[\w.$]+), ptr[^,]*? ([%@][\w.$]+), i64 (\d+)(?:, i1 false)?\)(.*)$",
@@ -29,7 +29,7 @@ _MEMBER = re.compile(r"i64 (\d+), i64 (\d+)")
 def padded_copies_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[PaddedCopy]:
     """Ascending."""
     padded = set()
-    for function in _FUNCTION.findall(ir):
+    for function in functions(ir):
         copies = _COPY.findall(function)
         pointers = dict(_POINTER.findall(function)) if copies else {}
         for to, source, size, rest in copies:

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from gpuprof.compile.llvm.loops import Definition, definitions, functions
+from gpuprof.compile.llvm.functions import functions
+from gpuprof.compile.llvm.loops import Definition, definitions
 
 _HEAD = re.compile(r"define [^@]*@([\w.$]+|\"[^\"]+\")\(")
 _ALLOCA = re.compile(r"^  (%[\w.]+) = alloca (.+?)(?:, align|, !|$)", re.MULTILINE)

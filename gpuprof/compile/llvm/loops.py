@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_FUNCTION = re.compile(r"^define .*?^\}\n", re.MULTILINE | re.DOTALL)
 _DEFINITION = re.compile(r"  (%[\w.]+) = (\w+)(.*)")
 _STORE = re.compile(r"  store .*, ptr (%[\w.]+),")
 _LABEL = re.compile(r"([\w.]+):")
@@ -31,10 +30,6 @@ class Loop(NamedTuple):
     first: int
     last: int
     node: str
-
-
-def functions(ir: str) -> list[str]:
-    return _FUNCTION.findall(ir)
 
 
 def definitions(lines: Iterable[str]) -> dict[str, Definition]:

@@ -8,9 +8,10 @@ needs no such parameters. Kernels keep theirs: that is where the launch's parame
 import re
 from collections.abc import Callable
 
+from gpuprof.compile.llvm.functions import FUNCTION
+
 _BYVAL = re.compile(r'\bbyval\(((?:"[^"]*"|\([^()]*\)|[^()"])*)\) ')
 _KERNEL = re.compile(r"\bptx_kernel\b")
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _PARAMETER = re.compile(_BYVAL.pattern + r'(?:[\w()]+ )*?align (\d+) [^,%]*(%(?:"[^"]*"|[\w.$-]+))')
 _LABEL = re.compile(r'^(?:"[^"]*"|[\w.$-]+):.*\n')
 _LOCATION = re.compile(r", !dbg !\d+")
@@ -20,7 +21,7 @@ def copy_in_callee(ir: str, for_debugger: bool = False) -> str:
     """Clang's IR, not optimized yet, without `byval` outside of kernels. `for_debugger`: the copies are no loop and
     have no line, so that they belong to what comes before the first statement.
     """
-    return _FUNCTION.sub(lambda match: _rewrite(match[0], _plain_copy if for_debugger else _copy), ir)
+    return FUNCTION.sub(lambda match: _rewrite(match[0], _plain_copy if for_debugger else _copy), ir)
 
 
 def _rewrite(function: str, make_copy: Callable[[str, str, str, str, str], str]) -> str:

@@ -9,10 +9,11 @@ of 16 bytes to 4 KiB (nvcc 13.0), and the array is aligned to that.
 import re
 from typing import NamedTuple
 
+from gpuprof.compile.llvm.functions import FUNCTION
+
 MOST_NBYTES = 4096
 WIDE_NBYTES = 16
 
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _ARRAY = re.compile(r"^  (%[\w.$]+) = (alloca [^\n]*?, align )(\d+)", re.MULTILINE)
 _PART = re.compile(
     r"^  (%[\w.$]+) = getelementptr [^\n%]*?i8, ptr (%[\w.$]+), i64 (\d+)(?:, !dbg !\d+)?$", re.MULTILINE
@@ -54,7 +55,7 @@ def fill_widely(ir: str) -> str:
         text = _FILL.sub(stores, function[0])
         return _ARRAY.sub(lambda match: _aligned(match) if match[1] in filled else match[0], text)
 
-    return _FUNCTION.sub(in_function, ir)
+    return FUNCTION.sub(in_function, ir)
 
 
 def _aligned(match: re.Match) -> str:

@@ -16,12 +16,12 @@ the end is a constant, so such a loop is not to be unrolled by turns that are co
 import re
 from collections.abc import Iterator
 
+from gpuprof.compile.llvm.functions import functions
 from gpuprof.compile.llvm.loops import (
     Definition,
     Loop,
     comparison,
     definitions,
-    functions,
     loops,
     marked,
     stored,

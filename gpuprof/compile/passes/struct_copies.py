@@ -20,9 +20,9 @@ from functools import cache
 from typing import NamedTuple
 
 from gpuprof.compile.layouts.structures import NAME, declared_alignments, unions_have
+from gpuprof.compile.llvm.functions import FUNCTION
 from gpuprof.compile.llvm.metadata import Metadata
 
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _SIDE = r"(ptr(?: addrspace\(\d\))?[^,()%@]*? align )(\d+) "
 _COPY = re.compile(
     rf"^(  [^\n]*?call void @llvm\.memcpy\S*\(){_SIDE}(.+?), {_SIDE}(.+?), i64 (\d+), i1 false\)"
@@ -53,7 +53,7 @@ def align_copies(ir: str, metadata: Metadata) -> str:
         made = {match[1]: (match[2], match[3]) for match in _DEFINITION.finditer(function[0])}
         return _COPY.sub(lambda match: _aligned(match, made, declared, in_union), function[0])
 
-    return _FUNCTION.sub(in_function, ir)
+    return FUNCTION.sub(in_function, ir)
 
 
 def without_types(ir: str) -> str:

@@ -15,10 +15,11 @@ register, and instructions join them in each turn. nvcc has one register for bot
 import re
 from collections import Counter
 
+from gpuprof.compile.llvm.functions import FUNCTION, functions
+
 _STRUCTURE = re.compile(r"^(%[\w.:]+) = type \{ (.+) \}$", re.MULTILINE)
 _HALVES = ("half", "bfloat", "i16")
 _NAME = r'@(?:[\w.$]+|"[^"\n]+")'
-_DEFINITION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(rf"(define [^@\n]*?)(%[\w.:]+) ({_NAME})\(")
 _RETURN = re.compile(r"^  (%[\w.]+) = load (%[\w.:]+), (ptr .*)\n  ret \2 \1\b", re.MULTILINE)
 _CALL = re.compile(
@@ -51,7 +52,7 @@ def return_words(ir: str) -> str:
     called = Counter(match["callee"] for match in _CALL.finditer(ir) if match["kind"] in pairs)
     names = {
         head[3]
-        for function in _DEFINITION.findall(ir)
+        for function in functions(ir)
         if (head := _HEAD.match(function)) and head[2] in pairs
         and mentioned[head[3]] == called[head[3]] + 1 and _RETURN.search(function)
         and len(re.findall(r"^  ret ", function, re.MULTILINE)) == 1
@@ -64,7 +65,7 @@ def return_words(ir: str) -> str:
             return function
         return _RETURN.sub(r"  \1 = load i32, \3\n  ret i32 \1", _HEAD.sub(r"\1i32 \3(", function, count=1))
 
-    ir = _DEFINITION.sub(in_function, ir)
+    ir = FUNCTION.sub(in_function, ir)
     return _CALL.sub(lambda match: match.expand(_AS_WORD) if match["callee"] in names else match[0], ir)
 
 
