@@ -15,6 +15,7 @@ from gpuprof.hosts import Host, host_named, load_host
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
+from gpuprof.run.launching.gpu_timing import TraceKeeper
 from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.observers.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
@@ -71,6 +72,7 @@ class Settings:
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
     findings: Findings = field(default_factory=Findings)  # of the whole run
     supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
+    keeper: TraceKeeper | None = None  # of the traces of launches, for further timings
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

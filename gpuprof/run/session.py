@@ -79,7 +79,7 @@ class Session:
         self.place_of_call: Callable[[], str] = str  # the line and call of the host, if they are known
         self.stream: StreamWriter | None = None
         self.timeline = Timeline(settings.chosen_host(chip), chip)
-        timing = GpuTiming(chip, settings.record, settings.sample_blocks, settings.max_cycles)
+        timing = GpuTiming(chip, settings.record, settings.sample_blocks, settings.max_cycles, settings.keeper)
         self.tracers = Tracers(chip, self.memory, settings.findings, settings.observer.notice, settings.recorder)
         self.tasks = Tasks(self.memory, settings.recorder, settings.observe, settings.rules)
         self.observers = [*self._recording(timing), self.tracers, self.tasks]

@@ -1,6 +1,7 @@
 """The timing model of one GPU: batches of launches in, their timings and samples out."""
 
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -22,15 +23,29 @@ from gpuprof.timing.state.machine import Machine, empty_caches, power_on
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
 
+class TraceKeeper(Protocol):
+    """Keeps the traces of batches beyond their timing."""
+
+    def keep(self, machine: Machine, grids: list[Grid]) -> list[Grid]:
+        """The grids of a batch, to be timed in place of `grids` on the machine as it is now."""
+
+
 class GpuTiming:
     """`machine`: the GPU's state between batches. record: the kind of samples. sample_blocks: time only as many blocks
-    of a launch as show its rate.
+    of a launch as show its rate. keeper: gets the last timing of each batch.
     """
 
-    def __init__(self, chip: Chip, record: str, sample_blocks: bool, max_cycles: int | None):
+    def __init__(
+        self,
+        chip: Chip,
+        record: str,
+        sample_blocks: bool,
+        max_cycles: int | None,
+        keeper: TraceKeeper | None = None,
+    ):
         self.machine = power_on(chip)
         self._record_nbytes, self._sample_blocks = RECORD_NBYTES[record], sample_blocks
-        self._max_cycles = max_cycles or NO_LIMIT_CYCLES
+        self._max_cycles, self._keeper = max_cycles or NO_LIMIT_CYCLES, keeper
         self._undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         self._compilation = None if is_compiled() else Compilation()
         self._notice = self._compilation.notice if self._compilation else ""
@@ -62,6 +77,8 @@ class GpuTiming:
             if control.cache == COLD:
                 self._empty_caches()
             is_last = number == control.timings
+            if is_last and self._keeper:
+                now = self._keeper.keep(self.machine, now)
             timings = self._time(now, sampling, sink, transfers) if is_last else self._time(now, Sampling(), _nowhere)
             cycles.append([timing.cycles for timing in timings])
         if control.repeat == 1:

@@ -247,6 +247,12 @@ class Programs:
             )
         return self._made[id(module)][1]
 
+    def with_program(self, module: "LoadedModule", program: StaticProgram) -> "Programs":
+        """The same programs, but for that of one module."""
+        programs = Programs(self._chip)
+        programs._made = {**self._made, id(module): (module, program)}
+        return programs
+
     def __deepcopy__(self, memo: dict) -> "Programs":
         """A copy of the GPU runs the same modules."""
         return self

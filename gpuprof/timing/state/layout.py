@@ -123,6 +123,9 @@ INSTRUCTION = np.dtype(
         ("odd", "i4"),
         ("even_left", "i4"),  # of these, the words that the reuse cache lacks after the preceding instruction
         ("odd_left", "i4"),
+        # What if (whatif/): 0 in a program as it is.
+        ("hits_l2", "i4"),  # 1: the L2 has all that it reads
+        ("sooner_cycles", "i4"),  # its results come so much sooner
         ("line", "i8"),  # instruction cache line
     ],
     align=True,
@@ -455,7 +458,7 @@ HANDOUT = np.dtype(
 
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
-SIGNAL, POLL = 1, 2
+SIGNAL, POLL, HIT = 1, 2, 3
 # Signals of a sector to a grid: how many, and the last of them as a cause.
 SIGNALS = np.dtype([("key", "i8"), ("count", "i8"), ("cause", "i8")])
 REQUEST = np.dtype(
@@ -473,7 +476,7 @@ REQUEST = np.dtype(
         ("kind", "i1"),
         ("sectors", "i1"),
         ("level", "i1"),  # where it was served, a kind of cause
-        ("watch", "i1"),  # SIGNAL or POLL of a waiting loop, or 0
+        ("watch", "i1"),  # SIGNAL or POLL of a waiting loop, HIT if the L2 is to have what is read, or 0
     ],
     align=True,
 )

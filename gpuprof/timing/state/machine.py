@@ -7,7 +7,8 @@ block_slots + b.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -163,6 +164,12 @@ class Ways(NamedTuple):
 
     sets: int
     ways: int
+
+
+def with_chip(machine: Machine, chip: Chip, programs: Programs) -> Machine:
+    """A GPU in the state of another one, of a chip whose caches, channels and units are as many and as large."""
+    copied = deepcopy(machine, {id(machine.chip): machine.chip})
+    return replace(copied, chip=chip, constants=constants_of(chip), programs=programs, prepared=Prepared())
 
 
 def constant_caches(chip: Chip) -> tuple[Ways, Ways]:

@@ -13,6 +13,7 @@ from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ATOMIC_REQUEST,
     COPY_WAYS,
+    HIT,
     MERGE,
     QUANTUM,
     READ,
@@ -139,7 +140,7 @@ def send(machine, warp, inst, record, first, count, start, kind, target, cause):
         r = request_at(machine, request(machine, sm, start, line, mask, kind, target, detail))
         r.missing = missing
         r.slot = cause
-        r.watch = SIGNAL if inst.signals and record.lanes == 1 and count == 1 else 0
+        r.watch = SIGNAL if inst.signals and record.lanes == 1 and count == 1 else HIT * inst.hits_l2
 
 
 @call_njit
@@ -181,6 +182,9 @@ def load(machine, warp, inst, first, count, start, done, group, conflict):
         block.l1_hits += presence.l1_hits - hits
     if machine.n_requests == before:
         return done
+    if inst.hits_l2:
+        for k in range(before, machine.n_requests):
+            request_at(machine, k).watch = HIT
     load_at(machine, index).done = done
     load_at(machine, index).warp = warp
     load_at(machine, index).pc = warp_at(machine, warp).pc

@@ -11,7 +11,7 @@ the queue in front of a slice is full, an SM's load/store unit waits to pass on 
 from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, POLL, READ, SIGNAL, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, HIT, MERGE, POLL, READ, SIGNAL, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
@@ -256,7 +256,8 @@ def touch(machine, request, count, tick, way):
     entry = l2_line_at(machine, index)
     sectors = request.sectors
     # A write fetches nothing: the sectors whose words it fills become valid (docs/model/memory.md, L2).
-    missing = 0 if request.kind == WRITE else sectors & ~entry.valid
+    needs = request.kind != WRITE and request.watch != HIT
+    missing = sectors & ~entry.valid if needs else 0
     grid = grid_at(machine, machine.grid)
     grid.l2_sectors += count
     grid.l2_hits += count - n_sectors(missing)
@@ -265,7 +266,7 @@ def touch(machine, request, count, tick, way):
         block.l2_sectors += count
         block.l2_hits += count - n_sectors(missing)
     # A hit in a line that the DRAM has not delivered yet waits for it. A write waits for nothing.
-    arrives = entry.pending_until if entry.valid & sectors and request.kind != WRITE else 0
+    arrives = entry.pending_until if entry.valid & sectors and needs else 0
     if missing:
         if machine.trigger == L2_MISS and request.sm >= 0:
             count_l2_misses(machine, request, n_sectors(missing))

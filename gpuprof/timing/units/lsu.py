@@ -18,6 +18,7 @@ from gpuprof.timing.state.layout import (
     CAUSE_KIND_SHIFT,
     CLASS_SHORT,
     CONFLICT,
+    HIT,
     KIND,
     PORT_LSU,
     READ,
@@ -67,7 +68,7 @@ from gpuprof.timing.units.l1 import expect_load, invalidate, line_mask, load, re
 from gpuprof.timing.units.mbarrier import end_phases, wait
 from gpuprof.timing.units.polls import poll
 from gpuprof.timing.units.register_file import taken_cycles
-from gpuprof.timing.units.scoreboard import write_class, write_results
+from gpuprof.timing.units.scoreboard import brought_forward, write_class, write_results
 from gpuprof.timing.units.set_associative import n_sectors
 
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
@@ -294,6 +295,7 @@ def bulk(machine, warp, inst, record, first, cycle):
         line, mask, first = line_mask(machine, first, end)
         detail = n_sectors(mask) * machine.atomic_sector_ticks if kind == ATOMIC_REQUEST else -1
         index = request(machine, sm, start, line, mask, kind, target, detail)
+        request_at(machine, index).watch = HIT * inst.hits_l2
         if target < 0:
             request_at(machine, index).slot = STORED | w.pc
         machine.n_bulk += 1
@@ -354,6 +356,7 @@ def global_memory(machine, warp, inst, record, first, cycle):
         group = open_group(machine, warp)
         index = machine.n_loads
         done = load(machine, warp, inst, first, n, start, done, group, conflict)
+        done = brought_forward(machine, warp, inst, done)
         add_to_group(machine, warp, group, done, np.int64(load_at(machine, index).level) << CAUSE_KIND_SHIFT | here)
     elif inst.operation == ATOMIC:
         index = machine.n_loads

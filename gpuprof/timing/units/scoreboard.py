@@ -70,8 +70,19 @@ def write_results(machine, warp, inst, cycle, maker):
 @inline_njit
 def write_class(machine, warp, inst, cycle, maker, result_class):
     """Enters the registers that an instruction writes, for which dependents wait with the class `result_class`."""
+    cycle = brought_forward(machine, warp, inst, cycle)
     entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | result_class
     set_written(machine, warp, inst, entry, maker, 0, 0)
+
+
+@inline_njit
+def brought_forward(machine, warp, inst, cycle):
+    """The cycle of a result that comes sooner by as much as is asked, the one after its issue at the soonest; a token
+    stays (stage_units.settle_load).
+    """
+    if inst.sooner_cycles == 0 or cycle >= TOKEN:
+        return cycle
+    return max(warp_at(machine, warp).last + 1, cycle - inst.sooner_cycles)
 
 
 @inline_njit

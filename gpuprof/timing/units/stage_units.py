@@ -56,6 +56,8 @@ def settle_load(machine, index):
     load = load_at(machine, index)
     wi = load.warp
     inst = inst_at(machine, load.pc)
+    if inst.sooner_cycles:  # what waits has been simulated up to the quantum's end
+        load.done = max(load.done - inst.sooner_cycles, machine.now + QUANTUM)
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
         register = dep_at(machine, k).value

@@ -1,0 +1,110 @@
+"""Keeps what a launch of a command stream needs to be timed again: its whole trace, and the GPU as it was before."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.errors import GpuprofError, NotComparable
+from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.run.launching.sampling_overhead import copy_of
+from gpuprof.run.replay import chip_of, replay
+from gpuprof.run.run_settings import Observer, Settings
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.state.machine import Machine
+from gpuprof.whatif.whole_trace import nbytes, whole
+
+MOST_TRACE_NBYTES = 6 << 30  # of all traces that are kept: they stay in memory
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A launch that can be timed again: `grids` is its batch, without pieces, and `traces` their whole pieces, by first
+    block. number: of the launch's grid in the batch. machine: the GPU before the batch; nothing writes to it.
+    """
+
+    grids: tuple[Grid, ...]
+    traces: tuple[tuple[TracePiece, ...], ...]
+    number: int
+    machine: Machine
+
+    @property
+    def launch(self):
+        return self.grids[self.number].launch
+
+
+class Capture:
+    """The TraceKeeper of some launches, by their indexes."""
+
+    def __init__(self, wanted: Collection[int], most_nbytes: int = MOST_TRACE_NBYTES):
+        self._wanted, self._room_nbytes = set(wanted), most_nbytes
+        self._kept: list[tuple[Machine, list[Grid], list[list[TracePiece]]]] = []
+
+    def keep(self, machine: Machine, grids: list[Grid]) -> list[Grid]:
+        """See `TraceKeeper`. Raises NotComparable for shaders: what feeds them is no trace."""
+        wanted = [grid for grid in grids if grid.launch.index in self._wanted]
+        if not wanted:
+            return grids
+        if wanted[0].shades:
+            raise NotComparable(f"{wanted[0].launch.function.display} is a shader of a draw: only launches can be kept")
+        pieces: list[list[TracePiece]] = [[] for _ in grids]
+        self._kept.append((copy_of(machine), grids, pieces))
+        return [replace(grid, pieces=self._through(grid, some)) for grid, some in zip(grids, pieces, strict=True)]
+
+    def _through(self, grid: Grid, kept: list[TracePiece]) -> Iterator[TracePiece]:
+        for piece in grid.pieces:
+            self._room_nbytes -= nbytes(piece)
+            if self._room_nbytes < 0:
+                raise GpuprofError(
+                    f"the trace of {grid.launch.function.display} is too large to be kept; choose a shorter launch "
+                    "with --launch-index, or a smaller problem"
+                )
+            kept.append(piece)
+            yield piece
+
+    def subjects(self) -> dict[int, Subject]:
+        """The kept launches by index; nothing is kept twice afterwards."""
+        found = {}
+        for machine, grids, pieces in self._kept:
+            traces = tuple(map(_by_chunk, pieces))
+            timed = tuple(_without_pieces(grid) for grid in grids)
+            for number, grid in enumerate(grids):
+                if grid.launch.index in self._wanted:
+                    found[grid.launch.index] = Subject(timed, traces, number, machine)
+        self._kept.clear()
+        return found
+
+
+def _by_chunk(pieces: list[TracePiece]) -> tuple[TracePiece, ...]:
+    chunks: dict[int, list[TracePiece]] = {}
+    for piece in pieces:
+        chunks.setdefault(piece.first_block, []).append(piece)
+    pieces.clear()
+    return tuple(whole(chunks[first]) for first in sorted(chunks))
+
+
+def _without_pieces(grid: Grid) -> Grid:
+    """A grid that waits for launches only: copies belong to another moment of the program."""
+    return replace(grid, pieces=iter(()), order=None, after=tuple(number for number in grid.after if number >= 0))
+
+
+def captured(stream: SavedStream, wanted: Collection[int]) -> dict[int, Subject]:
+    """The launches of a saved stream with these indexes, carried out once more on the chip that it was recorded on.
+
+    Raises NotComparable for a stream of sampled blocks, GpuprofError where the traces are too large, and what `replay`
+    raises.
+    """
+    if stream.header.sample_blocks:
+        raise NotComparable(f"{stream.path}: --sample-blocks timed a part of the blocks; collect without it")
+    capture = Capture(wanted)
+    settings = Settings(
+        chip=chip_of(stream),
+        max_cycles=stream.header.max_cycles,
+        max_instructions=stream.header.max_instructions,
+        observer=Observer(),
+        keeper=capture,
+    )
+    replay(stream, settings)
+    found = capture.subjects()
+    if missing := sorted(set(wanted) - found.keys()):
+        raise NotComparable(f"{stream.path}: launch {missing[0]} is not timed in it")
+    return found

@@ -1,0 +1,63 @@
+"""Interventions on the instructions of a program, as the timing model has them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.timing.state.layout import PORT_NONE
+from gpuprof.timing.state.static_program import (
+    BARRIER,
+    BULK,
+    CONSTANT,
+    FOLDED,
+    GENERIC,
+    GLOBAL,
+    MBARRIER_WAIT,
+    PLAIN,
+    SHARED,
+    SHUFFLE,
+    StaticProgram,
+)
+from gpuprof.whatif.whole_trace import positions, without_accesses
+
+AT_ONCE = 1 << 20  # cycles: more than any result takes
+# Kinds of instructions that a trace can do without. A barrier or an exit is not one of them.
+REMOVABLE = (PLAIN, SHUFFLE, GLOBAL, GENERIC, SHARED, CONSTANT)
+
+
+def _edited(program: StaticProgram, chosen: np.ndarray, **fields: int) -> StaticProgram:
+    inst = program.inst.copy()
+    for name, value in fields.items():
+        inst[name][chosen] = value
+    return replace(program, inst=inst)
+
+
+def with_l2_hits(program: StaticProgram, chosen: np.ndarray) -> StaticProgram:
+    """Whatever the instructions read, the L2 has it."""
+    return _edited(program, chosen & np.isin(program.inst["kind"], (GLOBAL, GENERIC, BULK)), hits_l2=1)
+
+
+def with_sooner_results(program: StaticProgram, chosen: np.ndarray, cycles: int) -> StaticProgram:
+    """Results come so many cycles sooner: the cycle after the issue at the soonest, and what comes from the L2 not
+    before the quantum in which it was asked for has ended (layout.QUANTUM).
+    """
+    return _edited(program, chosen & (program.inst["n_writes"] > 0), sooner_cycles=cycles)
+
+
+def removed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tuple[StaticProgram, TracePiece]:
+    """The instructions take no issue slot, no unit and no memory; their results are there with their operands."""
+    gone = chosen & np.isin(program.inst["kind"], REMOVABLE)
+    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    return (
+        _edited(program, gone, kind=FOLDED, has_access=0, constant_line=-1, hits_l2=0),
+        without_accesses(piece, gone[at.inst]),
+    )
+
+
+def without_waiting(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tuple[StaticProgram, TracePiece]:
+    """Barriers wait for nobody: a warp issues them and continues."""
+    open_ = chosen & np.isin(program.inst["kind"], (BARRIER, MBARRIER_WAIT))
+    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    plain = _edited(program, open_, kind=PLAIN, has_access=0, port=PORT_NONE, port_ticks=0, latency=1)
+    return plain, without_accesses(piece, open_[at.inst])

@@ -1,0 +1,81 @@
+"""Interventions on the way of warps through their code: both sides of a branch as one, and the order of blocks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.jit.cached import cached_njit
+from gpuprof.timing.state.static_program import FOLDED, JOINED, StaticProgram
+from gpuprof.whatif.whole_trace import in_order, positions, without_steps
+
+
+def slots_of_blocks(program: StaticProgram) -> np.ndarray:
+    """int64 (n_blocks,): issue slots of one run of each basic block."""
+    slots = np.where(np.isin(program.inst["kind"], (FOLDED, JOINED)), 0, program.inst["slots"]).astype(np.int64)
+    return np.diff(np.concatenate([[0], np.cumsum(slots)])[program.block])
+
+
+def shorter_sides(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> np.ndarray:
+    """bool (n_steps,): the steps of the sides of split warps that take fewer issue slots than the other lanes' side.
+
+    A warp splits at a step whose block ends with a chosen branch, where the next step has some of its lanes only. The
+    sides last until lanes of both run together again.
+    """
+    ends = chosen[program.block[1:] - 1]
+    dropped = np.zeros(len(piece.steps), np.bool_)
+    if ends.any():
+        block, mask = piece.steps["block"].astype(np.int64), piece.steps["mask"].astype(np.int64)
+        mark_shorter_sides(piece.step_start, block, mask, ends, slots_of_blocks(program), dropped)
+    return dropped
+
+
+def joined_sides(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
+    """The lanes of both sides of a branch run together, the longer side's steps, once."""
+    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    return without_steps(piece, shorter_sides(program, piece, chosen), at.step)
+
+
+@cached_njit
+def mark_shorter_sides(start, block, mask, ends, slots, dropped):
+    """Marks them in `dropped`. start: int64 (n_warps + 1,), first step of each warp; block, mask: int64 (n_steps,);
+    ends: bool (n_blocks,), blocks that end with a chosen branch; slots: int64 (n_blocks,).
+    """
+    for warp in range(len(start) - 1):
+        step, end = start[warp], start[warp + 1]
+        while step + 1 < end:
+            here, first = mask[step], mask[step + 1]
+            step += 1
+            if not ends[block[step - 1]] or first == here or first & ~here:
+                continue
+            begin, one, other = step, 0, 0
+            while step < end:
+                lanes = mask[step] & here
+                if lanes == 0 or (lanes & first and lanes & ~first):
+                    break
+                if lanes & first:
+                    one += slots[block[step]]
+                else:
+                    other += slots[block[step]]
+                step += 1
+            for k in range(begin, step):
+                if (mask[k] & first != 0) == (one < other) and one and other:
+                    dropped[k] = True
+
+
+def longest_first(program: StaticProgram, pieces: Sequence[TracePiece]) -> np.ndarray:
+    """int64 (n_blocks,): blocks in the order of the issue slots that they take, most first."""
+    weights = np.concatenate([block_slots(program, piece) for piece in pieces])
+    return np.argsort(-weights, kind="stable")
+
+
+def block_slots(program: StaticProgram, piece: TracePiece) -> np.ndarray:
+    """int64 (n_blocks,): issue slots that each block of a piece takes."""
+    slots = slots_of_blocks(program)[piece.steps["block"]]
+    of_warps = np.diff(np.concatenate([[0], np.cumsum(slots)])[piece.step_start])
+    return of_warps.reshape(-1, piece.warps_per_block).sum(axis=1)
+
+
+def dealt(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePiece, ...]:
+    """Blocks start in the order of their length, longest first, so that SMs end together."""
+    return (in_order(pieces, longest_first(program, pieces)),)

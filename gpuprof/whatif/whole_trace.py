@@ -1,0 +1,108 @@
+"""The trace of a chunk of blocks as one piece, made of the pieces in which it came."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace_entries import join_sectors
+
+ROWS = (("step_start", "steps"), ("access_start", "accesses"), ("sector_start", "sectors"))
+
+
+def whole(pieces: Sequence[TracePiece]) -> TracePiece:
+    """The pieces of one chunk, in their order, as one: each warp's rows follow each other in it."""
+    if len(pieces) == 1:
+        return pieces[0]._replace(final=np.ones_like(pieces[0].final))
+    joined = {}
+    for start, rows in ROWS:
+        counts = [np.diff(getattr(piece, start)) for piece in pieces]
+        warp = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
+        joined[rows] = np.concatenate([getattr(piece, rows) for piece in pieces])[np.argsort(warp, kind="stable")]
+        joined[start] = starts(sum(counts))
+    return pieces[0]._replace(**joined, final=np.ones_like(pieces[0].final), number=0)
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """int64 (n + 1,): where each of n runs of so many rows begins, and their end."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+def nbytes(piece: TracePiece) -> int:
+    return sum(value.nbytes for value in piece if isinstance(value, np.ndarray))
+
+
+def sector_counts(accesses: np.ndarray) -> np.ndarray:
+    """int64 (n,): the sectors of each ACCESS_DTYPE record."""
+    return join_sectors(accesses["n_sectors"].astype(np.int64), accesses["more_sectors"].astype(np.int64))
+
+
+class Positions(NamedTuple):
+    """Of each access of a piece: the step that made it, the warp (row of the piece), and the instruction, int64 (n,)."""
+
+    step: np.ndarray
+    warp: np.ndarray
+    inst: np.ndarray
+
+
+def positions(piece: TracePiece, has_access: np.ndarray, block: np.ndarray) -> Positions:
+    """has_access: bool (n_instructions,); block: int (n_blocks + 1,), the first instruction of each basic block."""
+    accessing = np.flatnonzero(has_access)
+    first = np.searchsorted(accessing, block)  # of each block, its first among these
+    of_block = piece.steps["block"].astype(np.int64)
+    counts = np.diff(first)[of_block]
+    step = np.repeat(np.arange(len(of_block)), counts)
+    before = starts(counts)[:-1]
+    inst = accessing[first[of_block[step]] + np.arange(len(step)) - before[step]]
+    warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.access_start))
+    return Positions(step, warp, inst)
+
+
+def with_accesses(piece: TracePiece, kept: np.ndarray, accesses: np.ndarray, sectors: np.ndarray) -> TracePiece:
+    """The piece with other accesses. kept: bool, of its own accesses, those that `accesses` has, changed, in their
+    order; `sectors` are theirs.
+    """
+    n_warps = len(piece.final)
+    warp = np.repeat(np.arange(n_warps), np.diff(piece.access_start))[kept]
+    counts = np.bincount(warp, minlength=n_warps)
+    n_sectors = np.bincount(warp, sector_counts(accesses), minlength=n_warps).astype(np.int64)
+    return piece._replace(
+        access_start=starts(counts), accesses=accesses, sector_start=starts(n_sectors), sectors=sectors
+    )
+
+
+def without_accesses(piece: TracePiece, dropped: np.ndarray) -> TracePiece:
+    """The piece without the accesses of a mask, bool (n,)."""
+    if not dropped.any():
+        return piece
+    owner_drops = np.repeat(dropped, sector_counts(piece.accesses))
+    return with_accesses(piece, ~dropped, piece.accesses[~dropped], piece.sectors[~owner_drops])
+
+
+def without_steps(piece: TracePiece, dropped: np.ndarray, made_by: np.ndarray) -> TracePiece:
+    """The piece without the steps of a mask, bool (n_steps,), and their accesses. made_by: the step of each access."""
+    if not dropped.any():
+        return piece
+    left = without_accesses(piece, dropped[made_by])
+    n_warps = len(piece.final)
+    warp = np.repeat(np.arange(n_warps), np.diff(piece.step_start))[~dropped]
+    return left._replace(step_start=starts(np.bincount(warp, minlength=n_warps)), steps=piece.steps[~dropped])
+
+
+def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
+    """All blocks of a launch as one piece, in another order. pieces: whole ones, by their first blocks; order: int64
+    (n_blocks,), the block that comes k-th.
+    """
+    per_block = pieces[0].warps_per_block
+    warps = (order[:, None] * per_block + np.arange(per_block)).ravel()
+    joined = {}
+    for start, rows in ROWS:
+        counts = np.concatenate([np.diff(getattr(piece, start)) for piece in pieces])
+        values = np.concatenate([getattr(piece, rows) for piece in pieces])
+        first, n = starts(counts)[:-1][warps], counts[warps]
+        joined[start] = starts(n)
+        joined[rows] = values[np.repeat(first - joined[start][:-1], n) + np.arange(len(values))]
+    return pieces[0]._replace(
+        **joined, first_block=0, n_blocks=len(order), final=np.ones(len(warps), np.bool_), number=0
+    )
