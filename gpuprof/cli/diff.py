@@ -13,14 +13,13 @@ from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import HTML, TEXT, html_page
-from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, default_of, is_given
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim
-from gpuprof.cli.options.recorded_line import words_of
+from gpuprof.cli.options.sources import collect, collecting_words, is_source
 from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError
 
 STDOUT = Path("-")
-COLLECTED = "collect"  # whose options are those of sources, too
 
 
 def text_file() -> Kind:
@@ -125,37 +124,6 @@ def profiles(files: Sequence[Path], given: Given, arguments: Sequence[str]) -> I
     with temporary_folder() as folder:
         collected = {file: collect(file, words, arguments, folder / f"{n}.gprec") for n, file in enumerate(sources)}
         yield [collected.get(file, file) for file in files]
-
-
-def is_source(file: Path) -> bool:
-    """True for a file that `collect` runs; one that is neither that nor a profile is refused when it is read."""
-    from gpuprof.correlate.database import SQLITE_MAGIC, read_start
-    from gpuprof.records.schema import MAGIC
-
-    if read_start(file).startswith((MAGIC[:5], SQLITE_MAGIC)):
-        return False
-    from gpuprof.run.collected_profile import runs
-
-    return runs(file)
-
-
-def collecting_words(given: Given) -> list[str]:
-    """The options that both sides are collected with."""
-    found = []
-    for row in given.options:
-        value = getattr(given, row.name)
-        if COLLECTED in row.commands.split() and row.name != "force" and value != default_of(row, COLLECTED):
-            found += words_of(row._replace(shown=str), value) if is_given(value) else []
-    return found
-
-
-def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recording: Path) -> Path:
-    from gpuprof.isa.printing.printable import printable
-    from gpuprof.run import collected_profile
-
-    if not collected_profile.collect(file, words, arguments, recording):
-        click.echo(printable(f"gpuprof: {file}: its run failed; what it recorded is compared"), err=True)
-    return recording
 
 
 def read(paths: Sequence[Path], names: tuple[str, str], given: Given, format_: str) -> str:

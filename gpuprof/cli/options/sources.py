@@ -1,0 +1,52 @@
+"""Files that are no profiles: they are collected first, with the options of `collect` that a command has."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.options.option import COMPILER, LAUNCHES, Given, Option, default_of, is_given
+from gpuprof.cli.options.recorded_line import words_of
+from gpuprof.cli.options.table import OPTIONS
+
+COLLECTED = "collect"  # whose options are those of sources, too
+WITH_DIFF = frozenset((COLLECTED, "diff"))
+# Options of `collect` that say what runs, for commands that neither sample nor leave out blocks.
+SOURCE_OPTIONS: tuple[Option, ...] = tuple(
+    row
+    for row in OPTIONS
+    if WITH_DIFF <= set(row.commands.split())
+    and (row.group in (LAUNCHES, COMPILER) or row.name == "seed")
+    and row.name != "sample_blocks"
+)
+
+
+def is_source(file: Path) -> bool:
+    """True for a file that `collect` runs; one that is neither that nor a profile is refused when it is read."""
+    from gpuprof.correlate.database import SQLITE_MAGIC, read_start
+    from gpuprof.records.schema import MAGIC
+
+    if read_start(file).startswith((MAGIC[:5], SQLITE_MAGIC)):
+        return False
+    from gpuprof.run.collected_profile import runs
+
+    return runs(file)
+
+
+def collecting_words(given: Given) -> list[str]:
+    """The options that sources are collected with."""
+    found = []
+    for row in given.options:
+        value = getattr(given, row.name)
+        if COLLECTED in row.commands.split() and row.name != "force" and value != default_of(row, COLLECTED):
+            found += words_of(row._replace(shown=str), value) if is_given(value) else []
+    return found
+
+
+def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recording: Path) -> Path:
+    from gpuprof.isa.printing.printable import printable
+    from gpuprof.run import collected_profile
+
+    if not collected_profile.collect(file, words, arguments, recording):
+        click.echo(printable(f"gpuprof: {file}: its run failed; what it recorded is used"), err=True)
+    return recording

@@ -1,0 +1,117 @@
+"""The interventions that a launch is worth trying, each with its bound."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.base.wording import base_name
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.whatif.baseline import Baseline
+from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH, idle_share, overhead_share
+from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.on_program import AT_ONCE
+
+LEAST_SHARE = 0.01  # of the launch's cycles: what costs less is not worth a timing
+LINE, INSTRUCTION, FUNCTION = "line", "instruction", "function"
+SCOPES = (LINE, INSTRUCTION, FUNCTION)
+OF_KERNEL = "kernel"
+
+
+class Candidate(NamedTuple):
+    """share: the part of the launch's cycles that it could save by the ledger."""
+
+    intervention: Intervention
+    share: float
+
+
+class Place(NamedTuple):
+    """Some instructions of the program, bool (n_instructions,), by the name that a reader knows. path, line: "" and 0
+    where it is no line.
+    """
+
+    name: str
+    insts: np.ndarray
+    path: str = ""
+    line: int = 0
+
+
+def places(baseline: Baseline, scope: str = LINE) -> Iterator[Place]:
+    """Lines, instructions or functions of which a warp has issued something, in the order of the code."""
+    launch = baseline.subject.launch
+    program = launch.module.program
+    groups: dict[tuple, list[int]] = {}
+    for index in np.flatnonzero(baseline.reached).tolist():
+        at = program.locations[index]
+        line = (at.file, at.line) if at else ("", 0)
+        key = {LINE: line, INSTRUCTION: (*line, index), FUNCTION: (_function_of(program, index), 0)}[scope]
+        groups.setdefault(key, []).append(index)
+    for key, indexes in groups.items():
+        insts = np.zeros(len(baseline.inst), np.bool_)
+        insts[indexes] = True
+        yield _place(scope, key, insts, launch.module.load_base)
+
+
+def _place(scope: str, key: tuple, insts: np.ndarray, load_base: int) -> Place:
+    if scope == FUNCTION:
+        return Place(key[0], insts)
+    path, line = key[0], key[1]
+    name = f"{base_name(path)}:{line}" if line else "no line"
+    if scope == INSTRUCTION:
+        name += f" 0x{load_base + INSTRUCTION_NBYTES * key[2]:x}"
+    return Place(name, insts, path, line)
+
+
+def _function_of(program, index: int) -> str:
+    return next(f.display for f in program.functions if f.first <= index < f.first + f.count)
+
+
+def at_places(baseline: Baseline, some: Sequence[Place], kinds: Collection[str] = ()) -> Iterator[Candidate]:
+    """Interventions of these kinds, or all, on each of some places."""
+    for kind, rule in AT_LINES.items():
+        if kinds and kind not in kinds:
+            continue
+        applies = rule.applies(baseline.inst) & baseline.reached
+        for place in some:
+            chosen = place.insts & applies
+            share = baseline.share(rule.costs(baseline, chosen)) if chosen.any() else 0.0
+            if share >= LEAST_SHARE:
+                yield Candidate(intervention(kind, chosen, place.name), share)
+
+
+def intervention(kind: str, chosen: np.ndarray, place: str) -> Intervention:
+    return Intervention(kind, tuple(np.flatnonzero(chosen).tolist()), AT_ONCE if kind == "sooner" else 0, "", place)
+
+
+def of_launch(baseline: Baseline, kinds: Collection[str] = ()) -> Iterator[Candidate]:
+    """Interventions of these kinds, or all, on the launch as a whole."""
+    for name, cost in OF_LAUNCH.items():
+        kind, _, unit = name.partition(" ")
+        if not kinds or kind in kinds:
+            share = baseline.share(cost(baseline))
+            if share >= LEAST_SHARE:
+                yield Candidate(_on_all(baseline, kind, unit), share)
+    for kind, share in (("no_overhead", overhead_share(baseline)), ("dealt", _of_dealing(baseline))):
+        if (not kinds or kind in kinds) and share >= LEAST_SHARE:
+            yield Candidate(Intervention(kind, place=OF_KERNEL), share)
+
+
+def _on_all(baseline: Baseline, kind: str, unit: str) -> Intervention:
+    insts: tuple[int, ...] = ()
+    if kind in ("perfect_l1", "perfect_l2"):
+        insts = tuple(range(len(baseline.inst)))
+    elif kind == "no_spills":
+        insts = tuple(np.flatnonzero(baseline.inst["is_local"]).tolist())
+    return Intervention(kind, insts, 0, unit, f"{unit} unit" if unit else OF_KERNEL)
+
+
+def _of_dealing(baseline: Baseline) -> float:
+    """Blocks of clusters, and of grids that wait for each other, stay in their order."""
+    is_alone = len(baseline.subject.grids) == 1 and baseline.subject.launch.blocks_of_cluster == 1
+    return idle_share(baseline) if is_alone and not baseline.inst["polls"].any() else 0.0
+
+
+def candidates(baseline: Baseline, some: Sequence[Place], kinds: Collection[str] = ()) -> list[Candidate]:
+    """Interventions on some places and on the launch as a whole, those of the largest bound first."""
+    found = [*at_places(baseline, some, kinds), *of_launch(baseline, kinds)]
+    return sorted(found, key=lambda each: (-each.share, each.intervention))

@@ -1,0 +1,30 @@
+"""From a recording to launches that can be timed again, each with its timing as it is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprof.base.stages import stage
+from gpuprof.errors import NotComparable
+from gpuprof.records.command_stream.read import read_stream
+from gpuprof.whatif.baseline import Baseline, baseline_of
+from gpuprof.whatif.capture import captured
+from gpuprof.whatif.choose import Chosen
+
+
+def prepare(recording: Path, chosen: Sequence[Chosen]) -> tuple[Baseline, ...]:
+    """The chosen launches of a recording with a command stream.
+
+    Raises NotComparable for one without a stream, of another version of the model, or of launches that were cut.
+    """
+    stream = read_stream(recording)
+    with stage("keeping the traces"):
+        subjects = captured(stream, [each.launch for each in chosen])
+    baselines = tuple(baseline_of(subjects[each.launch]) for each in chosen)
+    for each, baseline in zip(chosen, baselines, strict=True):
+        if baseline.timing.cycles != each.cycles:
+            raise NotComparable(
+                f"{recording}: launch {each.launch} ({each.kernel}) took {each.cycles:,} cycles and takes "
+                f"{baseline.timing.cycles:,} now: it was recorded by another version of the model, or its samples "
+                "disturbed it; collect again"
+            )
+    return baselines

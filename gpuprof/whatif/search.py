@@ -1,0 +1,122 @@
+"""Measures candidates: in their order within a budget, in the best sequence, and along a line's speed-up."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from gpuprof.whatif.baseline import Baseline
+from gpuprof.whatif.candidates import Candidate
+from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.rows import Row, measured
+
+CURVE_PARTS = (0.25, 0.5, 0.75)
+NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))  # they show what a place costs
+
+
+class Trial(NamedTuple):
+    """What is to be measured: of baseline number `subject`, interventions and their bound as a part of its cycles."""
+
+    subject: int
+    interventions: tuple[Intervention, ...]
+    share: float
+
+
+class Measured(NamedTuple):
+    rows: tuple[Row, ...]
+    left: tuple[Trial, ...]  # for which the budget had no time
+
+
+_baselines: Sequence[Baseline] = ()  # of this process, and by its fork of the workers
+
+
+def _measure(trial: Trial) -> tuple[Row, float]:
+    """The row, and the CPU seconds that it took."""
+    begun = time.process_time()
+    row = measured(_baselines[trial.subject], trial.interventions, trial.share)
+    return row, time.process_time() - begun
+
+
+@contextmanager
+def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Iterable[Trial]], Iterator]]:
+    """A function that measures trials in their order, on so many processes. They inherit the traces."""
+    global _baselines
+    _baselines = baselines
+    try:
+        if jobs == 1:
+            yield lambda trials: map(_measure, trials)
+        else:
+            with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
+                yield lambda trials: pool.map(_measure, trials)
+    finally:
+        _baselines = ()
+
+
+def measure_all(
+    baselines: Sequence[Baseline], trials: Sequence[Trial], budget_seconds: float | None, jobs: int = 1
+) -> Measured:
+    """The trials in their order, until so many CPU seconds are spent; None: all. The first is always measured."""
+    rows: list[Row] = []
+    spent = 0.0
+    with _workers(baselines, jobs) as measure:
+        while len(rows) < len(trials):
+            if rows and budget_seconds is not None and spent >= budget_seconds:
+                break
+            for row, seconds in measure(trials[len(rows) : len(rows) + jobs]):
+                rows.append(row)
+                spent += seconds
+    return Measured(tuple(rows), tuple(trials[len(rows) :]))
+
+
+def trials_of(baselines: Sequence[Baseline], of_each: Sequence[Sequence[Candidate]]) -> list[Trial]:
+    """The candidates of some launches, those that could save the most cycles first."""
+    trials = [
+        (-each.share * baselines[number].timing.cycles, Trial(number, (each.intervention,), each.share))
+        for number, some in enumerate(of_each)
+        for each in some
+    ]
+    return [trial for _, trial in sorted(trials)]
+
+
+def greedy(
+    baseline: Baseline, some: Sequence[Candidate], steps: int, budget_seconds: float | None
+) -> Iterator[Row]:
+    """The best sequence that is found step by step: each adds what makes the launch shortest. A row for each step, of
+    all that was added so far. Ends where nothing makes it shorter.
+    """
+    chosen: tuple[Intervention, ...] = ()
+    share, best = 0.0, baseline.timing.cycles
+    begun = time.process_time()
+    for _ in range(steps):
+        found: tuple[Row, Candidate] | None = None
+        for each in some:
+            if each.intervention in chosen:
+                continue
+            if budget_seconds is not None and found and time.process_time() - begun >= budget_seconds:
+                break
+            row = measured(baseline, (*chosen, each.intervention), share + each.share)
+            if row.cycles_after < best:
+                found, best = (row, each), row.cycles_after
+        if found is None:
+            return
+        yield found[0]
+        chosen, share = (*chosen, found[1].intervention), share + found[1].share
+
+
+def curve(baseline: Baseline, candidate: Candidate, mean_wait_cycles: int) -> Iterator[Row]:
+    """The launch against how much sooner a place's results come: parts of their mean wait, and at once."""
+    what = candidate.intervention
+    for part in CURVE_PARTS:
+        amount = round(part * mean_wait_cycles)
+        if amount:
+            yield measured(baseline, [what._replace(amount=amount)], part * candidate.share)
+    yield measured(baseline, [what], candidate.share)
+
+
+def mean_wait_cycles(baseline: Baseline, insts: Sequence[int]) -> int:
+    """The mean length of the stalls that instructions ended, in cycles."""
+    rows = baseline.causes
+    rows = rows[[pc in set(insts) for pc in rows["cause_pc"].tolist()]]
+    return int(rows["cycles"].sum()) // max(1, int(rows["stalls"].sum()))
