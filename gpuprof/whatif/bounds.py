@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.timing.state.layout import PORT_INDEX
+from gpuprof.timing.state.layout import PORT_FP64, PORT_INDEX
 from gpuprof.timing.state.occupancy import occupancy
-from gpuprof.timing.state.static_program import BARRIER, MBARRIER_WAIT
+from gpuprof.timing.state.static_program import BARRIER, CONSTANT, FENCE, MBARRIER_WAIT, MEMBAR, PLAIN, SLOW_PATH
 from gpuprof.whatif import on_accesses, on_program, on_steps
 from gpuprof.whatif.baseline import SELECTED, Baseline
 
 BEYOND_L1 = ("pending", "l2", "l2_far", "dram")
+THROTTLES = ("math_pipe_throttle", "tex_throttle")
 RESULTS = ("result", "unit", "shared", "constant", "l1", "atomic", *BEYOND_L1)
 
 Mask = Callable[[np.ndarray], np.ndarray]
@@ -35,6 +36,14 @@ def _barriers(inst: np.ndarray) -> np.ndarray:
     return np.isin(inst["kind"], (BARRIER, MBARRIER_WAIT))
 
 
+def _fences(inst: np.ndarray) -> np.ndarray:
+    return np.isin(inst["kind"], (MEMBAR, FENCE))
+
+
+def _of_several_slots(inst: np.ndarray) -> np.ndarray:
+    return (inst["slots"] > 1) & (inst["kind"] == PLAIN) | (inst["kind"] == SLOW_PATH)
+
+
 def _removable(inst: np.ndarray) -> np.ndarray:
     return np.isin(inst["kind"], on_program.REMOVABLE)
 
@@ -49,12 +58,24 @@ def _of_packed(baseline: Baseline, chosen: np.ndarray) -> float:
     return baseline.waited(chosen) * (1 - ideal / taken) if taken else 0.0
 
 
-def _at_barriers(baseline: Baseline, chosen: np.ndarray) -> float:
+def _waits_at(baseline: Baseline, chosen: np.ndarray) -> float:
     return float(baseline.charged[chosen].sum() - baseline.charged[chosen][:, SELECTED].sum())
 
 
 def _of_free(baseline: Baseline, chosen: np.ndarray) -> float:
     return baseline.waited(chosen) + float(baseline.charged[chosen][:, SELECTED].sum())
+
+
+def _of_slots(baseline: Baseline, chosen: np.ndarray) -> float:
+    """Their issues, but for one each, and the stalls that they ended."""
+    slots = np.maximum(1, baseline.inst["slots"][chosen])
+    issued = baseline.charged[chosen][:, SELECTED]
+    return baseline.waited(chosen) + float((issued * (1 - 1 / slots)).sum())
+
+
+def _of_f64(baseline: Baseline, chosen: np.ndarray) -> float:
+    """The stalls that they ended, and those for their pipe."""
+    return baseline.waited(chosen) + baseline.stalled(chosen, THROTTLES)
 
 
 def _of_one_side(baseline: Baseline, chosen: np.ndarray) -> float:
@@ -74,7 +95,11 @@ AT_LINES = {
     "packed": AtLines(on_accesses.global_accesses, _of_packed),
     "no_conflicts": AtLines(on_accesses.shared_accesses, lambda b, chosen: b.waited(chosen, only_conflicts=True)),
     "own_addresses": AtLines(on_accesses.atomics, lambda b, chosen: b.waited(chosen)),
-    "open_barrier": AtLines(_barriers, _at_barriers),
+    "open_barrier": AtLines(_barriers, _waits_at),
+    "no_fence": AtLines(_fences, _waits_at),
+    "one_constant": AtLines(lambda inst: inst["kind"] == CONSTANT, lambda b, chosen: b.waited(chosen)),
+    "one_slot": AtLines(_of_several_slots, _of_slots),
+    "f32": AtLines(lambda inst: inst["port"] == PORT_FP64, _of_f64),
     "one_side": AtLines(lambda inst: np.ones(len(inst), np.bool_), _of_one_side),
     "l1_hits": AtLines(on_accesses.global_loads, lambda b, chosen: b.waited(chosen, BEYOND_L1)),
     "l2_hits": AtLines(_read, lambda b, chosen: b.waited(chosen, ("pending", "dram"))),
@@ -121,7 +146,6 @@ def _of_causes(*kinds: str, part: float = 0.5) -> Callable[[Baseline], float]:
     return lambda baseline: part * baseline.waited(_everywhere(baseline), kinds)
 
 
-THROTTLES = ("math_pipe_throttle", "tex_throttle")
 # By kind, or "twice" and the unit: warp-cycles of the whole launch.
 OF_LAUNCH = {
     "perfect_l1": _of_causes(*BEYOND_L1, part=1),
@@ -130,6 +154,7 @@ OF_LAUNCH = {
     "no_spills": _of_spills,
     "more_registers": _of_occupancy("registers"),
     "more_shared": _of_occupancy("shared"),
+    "more_blocks": _of_occupancy("blocks"),
     "twice alu": _of_ports(("alu",), *THROTTLES),
     "twice fma": _of_ports(("fma",), *THROTTLES),
     "twice fp64": _of_ports(("fp64",), *THROTTLES),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 class Intervention(NamedTuple):
     """kind: a name of `kinds.KINDS`. insts: the instructions of the program that it is about, ascending; none for the
-    whole chip. amount: cycles of `sooner`; unit: of `unit`. place: where, as a reader sees it.
+    whole launch. amount: cycles of `sooner`, blocks of `split`, `one_in` and `first_blocks`; unit: of `twice`. place: where, as a reader sees it.
     """
 
     kind: str

@@ -11,8 +11,16 @@ from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.whatif import on_accesses, on_chip, on_program, on_steps
 from gpuprof.whatif.intervention import Intervention
 
-Pieces = tuple[TracePiece, ...]
-OnTrace = Callable[[StaticProgram, Pieces, np.ndarray, Intervention], tuple[StaticProgram, Pieces]]
+
+class Scene(NamedTuple):
+    """A launch as the timing model gets it: its program on a chip, and its whole pieces, by first block."""
+
+    chip: Chip
+    program: StaticProgram
+    pieces: tuple[TracePiece, ...]
+
+
+OnTrace = Callable[[Scene, np.ndarray, Intervention], Scene]  # the instructions that it is about, bool (n_instructions,)
 
 
 class Kind(NamedTuple):
@@ -24,66 +32,99 @@ class Kind(NamedTuple):
 
 
 def _accesses(change: Callable[[StaticProgram, TracePiece, np.ndarray], TracePiece]) -> OnTrace:
-    """A change of the accesses of each piece."""
+    """A change of each piece."""
+    return lambda scene, chosen, _: scene._replace(
+        pieces=tuple(change(scene.program, piece, chosen) for piece in scene.pieces)
+    )
 
-    def applied(program: StaticProgram, pieces: Pieces, chosen: np.ndarray, _: Intervention):
-        return program, tuple(change(program, piece, chosen) for piece in pieces)
 
-    return applied
+def _instructions(change: Callable[[StaticProgram, np.ndarray], StaticProgram]) -> OnTrace:
+    """A change of the program alone."""
+    return lambda scene, chosen, _: scene._replace(program=change(scene.program, chosen))
 
 
 def _both(change: Callable[[StaticProgram, TracePiece, np.ndarray], tuple[StaticProgram, TracePiece]]) -> OnTrace:
     """A change of the program that takes accesses out of each piece."""
 
-    def applied(program: StaticProgram, pieces: Pieces, chosen: np.ndarray, _: Intervention):
-        changed = [change(program, piece, chosen) for piece in pieces]
-        return changed[0][0], tuple(piece for _, piece in changed)
+    def applied(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
+        changed = [change(scene.program, piece, chosen) for piece in scene.pieces]
+        return scene._replace(program=changed[0][0], pieces=tuple(piece for _, piece in changed))
 
     return applied
 
 
-def _l2_hits(program: StaticProgram, pieces: Pieces, chosen: np.ndarray, _: Intervention):
-    return on_program.with_l2_hits(program, chosen), pieces
+def _sooner(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(program=on_program.with_sooner_results(scene.program, chosen, what.amount))
 
 
-def _sooner(program: StaticProgram, pieces: Pieces, chosen: np.ndarray, what: Intervention):
-    return on_program.with_sooner_results(program, chosen, what.amount), pieces
+def _one_slot(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    change = lambda program, piece, insts: on_program.in_one_slot(program, piece, insts, scene.chip)  # noqa: E731
+    return _both(change)(scene, chosen, what)
 
 
-def _dealt(program: StaticProgram, pieces: Pieces, chosen: np.ndarray, _: Intervention):
-    return program, on_steps.dealt(program, pieces)
+def _f32(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
+    return scene._replace(program=on_program.in_single_precision(scene.program, chosen, scene.chip))
+
+
+def _dealt(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
+    return scene._replace(pieces=on_steps.dealt(scene.program, scene.pieces))
+
+
+def _split(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(pieces=on_steps.split(scene.program, scene.pieces, what.amount))
+
+
+def _one_in(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(pieces=on_steps.one_in(scene.pieces, what.amount))
+
+
+def _first_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(pieces=on_steps.first_blocks(scene.pieces, what.amount))
 
 
 KINDS = {
     "l1_hits": Kind("Its loads hit the L1: they pass the load/store unit as before, and ask the L2 for nothing.",
         on_trace=_accesses(on_accesses.without_sectors)),
-    "l2_hits": Kind("What it reads, the L2 has: it never waits for the DRAM.", on_trace=_l2_hits),
+    "l2_hits": Kind("What it reads, the L2 has: it never waits for the DRAM.",
+        on_trace=_instructions(on_program.with_l2_hits)),
     "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, of "
         "those that they touched, in turn.", on_trace=_accesses(on_accesses.packed)),
     "no_conflicts": Kind("Its accesses to shared memory pass the banks as often as their bytes need.",
         on_trace=_accesses(on_accesses.without_conflicts)),
     "own_addresses": Kind("No lanes of its atomics meet, and each warp has lines of its own for them.",
         on_trace=_accesses(on_accesses.with_addresses_of_their_own)),
+    "one_constant": Kind("All lanes of its loads of constants read the same one.",
+        on_trace=_accesses(on_accesses.uniform)),
     "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the L2 "
         "not before the end of the quantum of 64 cycles in which they were asked for.", on_trace=_sooner),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
+    "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
+        "multiplication.", on_trace=_one_slot),
+    "f32": Kind("Its f64 arithmetic takes the pipe, and the time, of f32.", on_trace=_f32),
     "open_barrier": Kind("The barrier waits for nobody.", on_trace=_both(on_program.without_waiting)),
+    "no_fence": Kind("The fence orders nothing, and the L1 keeps what it has.",
+        on_trace=_instructions(on_program.without_fences)),
     "one_side": Kind("Both sides of the branch run as one: the steps of the longer side, once.",
         on_trace=_accesses(on_steps.joined_sides)),
     "no_spills": Kind("Accesses to local memory take no issue slot and no memory.",
         on_trace=_both(on_program.removed)),
     "perfect_l1": Kind("All loads hit the L1.", on_trace=_accesses(on_accesses.without_sectors)),
-    "perfect_l2": Kind("All that is read, the L2 has.", on_trace=_l2_hits),
+    "perfect_l2": Kind("All that is read, the L2 has.", on_trace=_instructions(on_program.with_l2_hits)),
     "endless_dram": Kind("The DRAM has no limit of bandwidth and opens rows in no time; its latency stays.",
         on_chip.endless_dram),
     "more_registers": Kind("Registers do not limit the blocks of an SM.", on_chip.endless_registers),
     "more_shared": Kind("Shared memory does not limit the blocks of an SM, and takes nothing of the L1.",
         on_chip.endless_shared),
+    "more_blocks": Kind("The number of an SM's blocks is not limited, only that of its warps.",
+        on_chip.endless_blocks),
     "twice": Kind("The unit takes half the time for each use; latencies stay.", on_chip.twice_as_fast),
     "no_overhead": Kind("The launch itself costs nothing.", on_chip.without_launch_overhead),
     "dealt": Kind("Blocks start in the order of the issue slots that they take, most first, so that SMs end together.",
         on_trace=_dealt),
+    "split": Kind("Each block is so many blocks, which have a part of its steps each.", on_trace=_split),
+    "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
+    "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),
 }  # fmt: skip
 
 
@@ -94,12 +135,10 @@ def changed_chip(chip: Chip, interventions: Sequence[Intervention]) -> Chip:
     return chip
 
 
-def changed_trace(
-    program: StaticProgram, pieces: Pieces, interventions: Sequence[Intervention]
-) -> tuple[StaticProgram, Pieces]:
+def changed_trace(scene: Scene, interventions: Sequence[Intervention]) -> Scene:
     for each in interventions:
         if KINDS[each.kind].on_trace:
-            chosen = np.zeros(len(program.inst), np.bool_)
+            chosen = np.zeros(len(scene.program.inst), np.bool_)
             chosen[list(each.insts)] = True
-            program, pieces = KINDS[each.kind].on_trace(program, pieces, chosen, each)
-    return program, pieces
+            scene = KINDS[each.kind].on_trace(scene, chosen, each)
+    return scene

@@ -6,6 +6,7 @@ from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTOR_MASK
 from gpuprof.timing.state.static_program import (
     ATOMIC,
+    CONSTANT,
     COPY,
     GENERIC,
     GLOBAL,
@@ -137,6 +138,18 @@ def with_addresses_of_their_own(program: StaticProgram, piece: TracePiece, chose
     first = (PRIVATE_LINE + warp * int(n_lines.max(initial=1))) * SECTORS_OF_LINE
     place = np.arange(int(ideal.sum())) - np.repeat(starts(ideal)[:-1], ideal)
     return _with_sectors(piece, accesses, moved, np.repeat(first, ideal) + place)
+
+
+def uniform(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
+    """All lanes of a load of constants read the same one."""
+    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    counts = sector_counts(piece.accesses)
+    several = (chosen & (program.inst["kind"] == CONSTANT))[at.inst] & (counts > 1)
+    accesses = piece.accesses.copy()
+    accesses["n_sectors"][several], accesses["more_sectors"][several] = 1, 0
+    is_first = np.zeros(len(piece.sectors), np.bool_)
+    is_first[starts(counts)[:-1][several]] = True
+    return _with_sectors(piece, accesses, several, piece.sectors[is_first])
 
 
 def global_loads(inst: np.ndarray) -> np.ndarray:

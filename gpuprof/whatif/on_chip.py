@@ -28,6 +28,10 @@ def endless_shared(chip: Chip, _: Intervention) -> Chip:
     return _with(chip, shared_nbytes=chip.shared_nbytes * UNLIMITED, l1_shared_pool=0)
 
 
+def endless_blocks(chip: Chip, _: Intervention) -> Chip:
+    return _with(chip, max_blocks=chip.warp_slots)
+
+
 def without_launch_overhead(chip: Chip, _: Intervention) -> Chip:
     return _with(chip, grid_overhead_cycles=0)
 

@@ -4,19 +4,24 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.timing.state.layout import PORT_NONE
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
 from gpuprof.timing.state.static_program import (
     BARRIER,
     BULK,
     CONSTANT,
+    FENCE,
     FOLDED,
     GENERIC,
     GLOBAL,
     MBARRIER_WAIT,
+    MEMBAR,
     PLAIN,
     SHARED,
     SHUFFLE,
+    SLOW_PATH,
     StaticProgram,
 )
 from gpuprof.whatif.whole_trace import positions, without_accesses
@@ -61,3 +66,37 @@ def without_waiting(program: StaticProgram, piece: TracePiece, chosen: np.ndarra
     at = positions(piece, program.inst["has_access"] != 0, program.block)
     plain = _edited(program, open_, kind=PLAIN, has_access=0, port=PORT_NONE, port_ticks=0, latency=1)
     return plain, without_accesses(piece, open_[at.inst])
+
+
+def without_fences(program: StaticProgram, chosen: np.ndarray) -> StaticProgram:
+    """Fences order nothing: a warp issues them and continues, and the L1 keeps what it has."""
+    fences = chosen & np.isin(program.inst["kind"], (MEMBAR, FENCE))
+    return _edited(program, fences, kind=PLAIN, port=PORT_NONE, port_ticks=0, latency=1, invalidates=0)
+
+
+def in_one_slot(
+    program: StaticProgram, piece: TracePiece, chosen: np.ndarray, chip: Chip
+) -> tuple[StaticProgram, TracePiece]:
+    """Instructions that take several issue slots, as divisions do, take one, and the time of a multiplication."""
+    inst = program.inst
+    slow_path = inst["kind"] == SLOW_PATH
+    several = chosen & ((inst["slots"] > 1) & (inst["kind"] == PLAIN) | slow_path)
+    at = positions(piece, inst["has_access"] != 0, program.block)
+    quick = _edited(program, several, kind=PLAIN, slots=1, has_access=0, latency=chip.latency["imad"])
+    return quick, without_accesses(piece, (several & slow_path)[at.inst])
+
+
+def in_single_precision(program: StaticProgram, chosen: np.ndarray, chip: Chip) -> StaticProgram:
+    """f64 arithmetic takes the pipe, and the time, of f32."""
+    port_ticks = round(TICKS * chip.warp_lanes / chip.lanes["fma"])
+    return _edited(
+        program,
+        chosen & (program.inst["port"] == PORT_FP64),
+        port=PORT_INDEX["fma"],
+        bypass_kind=PORT_INDEX["fma"],
+        port_ticks=port_ticks,
+        again=max(1, port_ticks // TICKS),
+        latency=chip.latency["fma"],
+        result_class=CLASS_WAIT,
+        throttle=INDEX["math_pipe_throttle"],
+    )

@@ -91,8 +91,8 @@ def without_steps(piece: TracePiece, dropped: np.ndarray, made_by: np.ndarray) -
 
 
 def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
-    """All blocks of a launch as one piece, in another order. pieces: whole ones, by their first blocks; order: int64
-    (n_blocks,), the block that comes k-th.
+    """Blocks of a launch as one piece, in another order. pieces: whole ones, by their first blocks; order: int64, the
+    number of the block that comes k-th.
     """
     per_block = pieces[0].warps_per_block
     warps = (order[:, None] * per_block + np.arange(per_block)).ravel()
@@ -102,7 +102,7 @@ def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
         values = np.concatenate([getattr(piece, rows) for piece in pieces])
         first, n = starts(counts)[:-1][warps], counts[warps]
         joined[start] = starts(n)
-        joined[rows] = values[np.repeat(first - joined[start][:-1], n) + np.arange(len(values))]
+        joined[rows] = values[np.repeat(first - joined[start][:-1], n) + np.arange(joined[start][-1])]
     return pieces[0]._replace(
         **joined, first_block=0, n_blocks=len(order), final=np.ones(len(warps), np.bool_), number=0
     )
