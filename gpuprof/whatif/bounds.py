@@ -102,6 +102,7 @@ AT_LINES = {
     "f32": AtLines(lambda inst: inst["port"] == PORT_FP64, _of_f64),
     "one_side": AtLines(lambda inst: np.ones(len(inst), np.bool_), _of_one_side),
     "l1_hits": AtLines(on_accesses.global_loads, lambda b, chosen: b.waited(chosen, BEYOND_L1)),
+    "from_shared": AtLines(on_accesses.global_loads, lambda b, chosen: b.waited(chosen, ("l1", *BEYOND_L1))),
     "l2_hits": AtLines(_read, lambda b, chosen: b.waited(chosen, ("pending", "dram"))),
     "sooner": AtLines(lambda inst: inst["n_writes"] > 0, lambda b, chosen: b.waited(chosen, RESULTS)),
     "free": AtLines(_removable, _of_free),

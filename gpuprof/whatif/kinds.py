@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif import on_accesses, on_chip, on_program, on_steps
+from gpuprof.whatif import on_accesses, on_blocks, on_chip, on_program, on_steps
 from gpuprof.whatif.intervention import Intervention
 
 
@@ -57,9 +57,13 @@ def _sooner(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(program=on_program.with_sooner_results(scene.program, chosen, what.amount))
 
 
-def _one_slot(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
-    change = lambda program, piece, insts: on_program.in_one_slot(program, piece, insts, scene.chip)  # noqa: E731
-    return _both(change)(scene, chosen, what)
+def _on_this_chip(change: Callable) -> OnTrace:
+    """A change of program and pieces that takes numbers of the chip."""
+
+    def applied(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+        return _both(lambda *given: change(*given, scene.chip))(scene, chosen, what)
+
+    return applied
 
 
 def _f32(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
@@ -67,19 +71,24 @@ def _f32(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
 
 
 def _dealt(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
-    return scene._replace(pieces=on_steps.dealt(scene.program, scene.pieces))
+    return scene._replace(pieces=on_blocks.dealt(scene.program, scene.pieces))
 
 
 def _split(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_steps.split(scene.program, scene.pieces, what.amount))
+    return scene._replace(pieces=on_blocks.split(scene.program, scene.pieces, what.amount))
 
 
 def _one_in(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_steps.one_in(scene.pieces, what.amount))
+    return scene._replace(pieces=on_blocks.one_in(scene.pieces, what.amount))
+
+
+def _wide(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    program, pieces = on_blocks.wide(scene.program, scene.pieces, chosen, what.amount)
+    return scene._replace(program=program, pieces=pieces)
 
 
 def _first_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_steps.first_blocks(scene.pieces, what.amount))
+    return scene._replace(pieces=on_blocks.first_blocks(scene.pieces, what.amount))
 
 
 KINDS = {
@@ -87,6 +96,8 @@ KINDS = {
         on_trace=_accesses(on_accesses.without_sectors)),
     "l2_hits": Kind("What it reads, the L2 has: it never waits for the DRAM.",
         on_trace=_instructions(on_program.with_l2_hits)),
+    "from_shared": Kind("Its loads come from shared memory, without bank conflicts.",
+        on_trace=_on_this_chip(on_program.in_shared_memory)),
     "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, of "
         "those that they touched, in turn.", on_trace=_accesses(on_accesses.packed)),
     "no_conflicts": Kind("Its accesses to shared memory pass the banks as often as their bytes need.",
@@ -100,7 +111,7 @@ KINDS = {
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
-        "multiplication.", on_trace=_one_slot),
+        "multiplication.", on_trace=_on_this_chip(on_program.in_one_slot)),
     "f32": Kind("Its f64 arithmetic takes the pipe, and the time, of f32.", on_trace=_f32),
     "open_barrier": Kind("The barrier waits for nobody.", on_trace=_both(on_program.without_waiting)),
     "no_fence": Kind("The fence orders nothing, and the L1 keeps what it has.",
@@ -124,6 +135,8 @@ KINDS = {
         on_trace=_dealt),
     "split": Kind("Each block is so many blocks, which have a part of its steps each.", on_trace=_split),
     "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
+    "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many times "
+        "as wide, all else it does once.", on_trace=_wide),
     "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),
 }  # fmt: skip
 

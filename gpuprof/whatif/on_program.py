@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.state.layout import CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
+from gpuprof.timing.state.layout import CLASS_SHORT, CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
 from gpuprof.timing.state.static_program import (
     BARRIER,
     BULK,
@@ -16,6 +16,7 @@ from gpuprof.timing.state.static_program import (
     FOLDED,
     GENERIC,
     GLOBAL,
+    LOAD,
     MBARRIER_WAIT,
     MEMBAR,
     PLAIN,
@@ -24,7 +25,7 @@ from gpuprof.timing.state.static_program import (
     SLOW_PATH,
     StaticProgram,
 )
-from gpuprof.whatif.whole_trace import positions, without_accesses
+from gpuprof.whatif.whole_trace import positions, sector_counts, with_accesses, without_accesses
 
 AT_ONCE = 1 << 20  # cycles: more than any result takes
 # Kinds of instructions that a trace can do without. A barrier or an exit is not one of them.
@@ -100,3 +101,30 @@ def in_single_precision(program: StaticProgram, chosen: np.ndarray, chip: Chip) 
         result_class=CLASS_WAIT,
         throttle=INDEX["math_pipe_throttle"],
     )
+
+
+def in_shared_memory(
+    program: StaticProgram, piece: TracePiece, chosen: np.ndarray, chip: Chip
+) -> tuple[StaticProgram, TracePiece]:
+    """Loads from global memory come from shared memory: by its queue, in its time, and past its banks as often as their
+    bytes need.
+    """
+    inst = program.inst
+    loads = chosen & (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & (inst["polls"] == 0)
+    at = positions(piece, inst["has_access"] != 0, program.block)
+    accesses = piece.accesses.copy()
+    moved = loads[at.inst] & (accesses["lanes"] > 0)
+    for name, value in (("n_sectors", 0), ("more_sectors", 0), ("n_lookups", 0), ("tag_passes", 0)):
+        accesses[name][moved] = value
+    accesses["wavefronts"][moved] = inst["least_passes"][at.inst][moved]
+    shared = _edited(
+        program,
+        loads,
+        kind=SHARED,
+        latency=chip.latency["shared"],
+        result_class=CLASS_SHORT,
+        throttle=INDEX["mio_throttle"],
+        hits_l2=0,
+    )
+    sectors = piece.sectors[~np.repeat(moved, sector_counts(piece.accesses))]
+    return shared, with_accesses(piece, np.ones(len(moved), np.bool_), accesses, sectors)

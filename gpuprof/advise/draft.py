@@ -1,0 +1,35 @@
+"""A piece of advice before and after its gain is measured."""
+
+from typing import NamedTuple
+
+from gpuprof.whatif.intervention import Intervention
+
+
+class Draft(NamedTuple):
+    """topic: of topics.TOPICS. place: "FILE:N" or "kernel". evidence: what was counted, in numbers. change: what to do;
+    sketch: in the kernel's own names. refuted_by: what to look at afterwards that would show the advice to be wrong.
+    interventions: what stands for the change in the measurement. share: the part of the launch's cycles that the ledger
+    charges to it. work: the part of the launch's work that is there in the measurement.
+    """
+
+    topic: str
+    place: str
+    evidence: str
+    change: str
+    sketch: str
+    refuted_by: str
+    interventions: tuple[Intervention, ...]
+    share: float
+    work: float = 1.0
+
+
+class Advice(NamedTuple):
+    """cycles_after: of the launch, measured."""
+
+    draft: Draft
+    cycles_before: int
+    cycles_after: int
+
+    @property
+    def speedup(self) -> float:
+        return self.cycles_before / max(1, self.cycles_after)

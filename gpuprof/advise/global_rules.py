@@ -1,0 +1,244 @@
+"""Rules about accesses to global memory."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpuprof.advise.case import Case, kinds_of
+from gpuprof.advise.draft import Draft
+from gpuprof.base.wording import percent0, plural
+from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
+from gpuprof.timing.state.static_program import COPY, GLOBAL, LOAD, STORE
+from gpuprof.whatif import on_accesses
+from gpuprof.whatif.bounds import BEYOND_L1
+from gpuprof.whatif.candidates import Place
+
+LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice
+EXCESS = 1.5  # ours: sectors per ideal one from which accesses count as scattered
+REUSE = 4.0  # ours: how often each sector is loaded, from which shared memory is worth its barriers
+WIDE_NBYTES, WIDE_TIMES = 16, 4
+
+
+def coalesce(case: Case) -> Iterator[Draft]:
+    """Accesses that take more sectors than their bytes fill."""
+    taken, ideal = case.baseline.sectors
+    mask = case.chosen(on_accesses.global_accesses(case.inst) & ~on_accesses.atomics(case.inst))
+    scattered = mask & (taken >= EXCESS * np.maximum(ideal, 1)) & (taken > 0)
+    place = case.worst(scattered, taken - ideal)
+    if place is None:
+        return
+    here = place.insts & scattered
+    cost = case.baseline.waited(scattered) + case.baseline.stalled(scattered, ("lg_throttle",))
+    share = case.share(cost) * (1 - ideal[scattered].sum() / taken[scattered].sum())
+    if share < LEAST_SHARE and not is_bound_by_memory(case):
+        return
+    others = [each.name for each in case.lines if (each.insts & scattered).any() and each.name != place.name]
+    also = f"; also {', '.join(others[:3])}" if others else ""
+    requests = int(case.executed[here].sum())
+    evidence = (
+        f"{taken[here].sum():,} sectors where {ideal[here].sum():,} would do, "
+        f"{taken[here].sum() / max(1, requests):.3g} a request{also}"
+    )
+    yield Draft(
+        "coalesce",
+        place.name,
+        evidence,
+        "Let the 32 threads of a warp touch neighbouring addresses: change which index threadIdx.x runs over, keep the "
+        "fields of a structure in arrays of their own, or go through shared memory.",
+        _by_x(case, place),
+        f"sectors a request at {place.name} stay above {ideal[here].sum() / max(1, requests):.3g}",
+        (case.change("packed", scattered, place.name),),
+        max(share, LEAST_SHARE),
+    )
+
+
+def _by_x(case: Case, place: Place) -> str:
+    found = case.elements(place)
+    if not found:
+        return ""
+    array, index = found[0]
+    return f"{array}{index}: the term with threadIdx.x has to have the factor 1"
+
+
+def is_bound_by_memory(case: Case) -> bool:
+    """Most of the time is that of the L2, the DRAM, or what waits for them."""
+    everywhere = np.ones(len(case.inst), np.bool_)
+    waited = case.baseline.waited(everywhere, (*BEYOND_L1, "queued", "queue", "store"))
+    return case.share(waited) > 0.3
+
+
+def vectorize(case: Case) -> Iterator[Draft]:
+    """Narrow accesses of neighbouring threads, in blocks that all do the same."""
+    inst, (taken, ideal) = case.inst, case.baseline.sectors
+    narrow = (inst["kind"] == GLOBAL) & np.isin(inst["operation"], (LOAD, STORE)) & (inst["is_local"] == 0)
+    narrow &= (inst["lane_nbytes"] > 0) & (inst["lane_nbytes"] * WIDE_TIMES <= WIDE_NBYTES)
+    narrow = case.chosen(narrow & (taken < EXCESS * np.maximum(ideal, 1)))
+    place = case.worst(narrow, case.ended + case.issued_cycles)
+    enough = case.n_blocks >= 2 * WIDE_TIMES * min(case.n_blocks, case.chip.sms) / WIDE_TIMES
+    if place is None or not enough or not (inst["operation"][narrow] == LOAD).any():
+        return
+    nbytes = int(inst["lane_nbytes"][place.insts & narrow].max())
+    share = case.share(case.baseline.waited(narrow) + case.issued_cycles.sum() / 2)
+    yield Draft(
+        "vectorize",
+        place.name,
+        f"{plural(int(narrow.sum()), 'access', 'accesses')} of {nbytes} bytes a thread, neighbouring threads next to "
+        f"each other; {percent0(case.share(case.baseline.waited(narrow)))} of the time waits for them",
+        f"Let each thread take {WIDE_TIMES} neighbouring elements with one access of {WIDE_TIMES * nbytes} bytes, and "
+        f"launch a fourth of the threads.",
+        _as_vector(case, place),
+        f"instructions executed at {place.name} do not fall to a fourth",
+        (case.change("wide", narrow, place.name)._replace(amount=WIDE_TIMES),),
+        share,
+    )
+
+
+def _as_vector(case: Case, place: Place) -> str:
+    found = case.elements(place)
+    return f"reinterpret_cast<const float4*>({found[-1][0]}){found[-1][1]}" if found else ""
+
+
+def shared_tiling(case: Case) -> Iterator[Draft]:
+    """Loads that read the same sectors again and again, by several warps of a block."""
+    inst = case.inst
+    loads = (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & (inst["is_local"] == 0) & case.is_repeated
+    loads = case.chosen(loads)
+    place = case.worst(loads, case.ended)
+    if place is None:
+        return
+    here = place.insts & loads
+    taken, distinct = sector_uses(case, here)
+    if taken < REUSE * distinct:
+        return
+    share = case.share(case.baseline.waited(loads) + case.baseline.stalled(loads, ("lg_throttle",)))
+    if share < LEAST_SHARE:
+        return
+    arrays = list(dict.fromkeys(name for name, _ in case.elements(place)))
+    tiles = "; ".join(f"__shared__ tile of {name}" for name in arrays[:2])
+    yield Draft(
+        "shared_tiling",
+        place.name,
+        f"its loads ask for {taken:,} sectors of {distinct:,} different ones, {taken / distinct:.3g} times each; "
+        f"{percent0(share)} of the time waits for them",
+        "Load each tile once into shared memory, wait at a barrier, and let the loop read it from there.",
+        tiles,
+        f"sectors asked for at {place.name} do not fall by the width of the tile",
+        (case.change("from_shared", loads, place.name),),
+        share,
+    )
+
+
+def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int]:
+    """Sectors that accesses of a mask ask for, within each block, and how many different ones of a block these are."""
+    from gpuprof.whatif.whole_trace import positions, sector_counts
+
+    taken = distinct = 0
+    subject = case.baseline.subject
+    for piece in subject.traces[subject.number]:
+        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+        counts = sector_counts(piece.accesses)
+        block = np.repeat(at.warp // piece.warps_per_block, counts)
+        of_mask = np.repeat(mask[at.inst], counts)
+        keys = (block[of_mask] << 48) | (piece.sectors[of_mask] & on_accesses.SECTOR_MASK)
+        taken, distinct = taken + len(keys), distinct + len(np.unique(keys))
+    return taken, distinct
+
+
+def locality(case: Case) -> Iterator[Draft]:
+    """The DRAM brings the same sectors several times."""
+    inst = case.inst
+    loads = case.chosen(on_accesses.global_loads(inst) & (inst["operation"] != COPY))
+    place = case.worst(loads, case.ended)
+    if place is None:
+        return
+    subject = case.baseline.subject
+    touched = [
+        np.unique(piece.sectors & on_accesses.SECTOR_MASK) for piece in subject.traces[subject.number]
+    ]
+    distinct = len(np.unique(np.concatenate(touched)))
+    fetched = case.baseline.timing.dram_read_nbytes // 32
+    share = case.share(case.baseline.waited(loads, ("dram", "pending")))
+    if fetched < EXCESS * distinct or share < LEAST_SHARE:
+        return
+    yield Draft(
+        "locality",
+        place.name,
+        f"the DRAM brings {fetched:,} sectors of {distinct:,} different ones, {fetched / distinct:.3g} times each",
+        "Change the order of the blocks or of the loops, so that what is read again is read soon: blocks that share "
+        "data next to each other, the inner loop over the shorter stride.",
+        "",
+        f"DRAM sectors read stay above {distinct:,}",
+        (case.change("l2_hits", loads, place.name),),
+        share,
+    )
+
+
+def redundant_threads(case: Case) -> Iterator[Draft]:
+    """Lanes of a warp that all do the same."""
+    for found in repeated_work(case.counted):
+        times = round(min(shared_lanes(case.counted, "store"), shared_lanes(case.counted, "load")))
+        times = max(2, min(case.chip.warp_lanes, times))
+        index = next(index for index, each in case.by_index.items() if each.pc == found.pc)
+        place = next(each for each in case.lines if each.insts[index])
+        yield Draft(
+            "redundant_threads",
+            place.name,
+            f"the lanes of a warp load the same words and store to one place: {found.count:,} stores write what another "
+            "lane has written",
+            "Give each thread a result of its own, or launch one thread for each result.",
+            "",
+            f"stores at {place.name} do not fall",
+            (case.change("one_in", np.zeros(len(case.inst), np.bool_), place.name)._replace(amount=times),),
+            1 - 1 / times,
+        )
+
+
+def constant_serial(case: Case) -> Iterator[Draft]:
+    """Lanes that load different constants take turns."""
+    loads = case.chosen(np.array([op.space == "const" for op in case.ops], np.bool_))
+    place = case.worst(loads, case.ended)
+    if place is None:
+        return
+    from gpuprof.whatif.whole_trace import positions, sector_counts
+
+    subject, several, all_loads = case.baseline.subject, 0, 0
+    for piece in subject.traces[subject.number]:
+        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+        counts = sector_counts(piece.accesses)[loads[at.inst]]
+        several, all_loads = several + int(counts.sum()), all_loads + int((counts > 0).sum())
+    share = case.share(case.baseline.waited(loads))
+    if not all_loads or several < EXCESS * all_loads or share < LEAST_SHARE:
+        return
+    arrays = case.elements(place)
+    yield Draft(
+        "constant_serial",
+        place.name,
+        f"a warp's lanes read {several / all_loads:.3g} different places of constant memory at a time; they take turns",
+        "Keep the table in shared memory, or read it through the L1 as const __restrict__: constant memory is for what "
+        "all lanes read alike.",
+        f"__shared__ copy of {arrays[0][0]}" if arrays else "",
+        f"stalls that {place.name} ends stay",
+        (case.change("one_constant", loads, place.name),),
+        share,
+    )
+
+
+def fences(case: Case) -> Iterator[Draft]:
+    mask = case.chosen(kinds_of(case, "fence"))
+    charged = case.baseline.charged.sum(axis=1)
+    place = case.worst(mask, charged)
+    if place is None or case.share(float(charged[mask].sum())) < LEAST_SHARE:
+        return
+    n = int(case.executed[mask].sum())
+    yield Draft(
+        "fences",
+        place.name,
+        f"{plural(n, 'fence', 'fences')} of warps, {percent0(case.share(float(charged[mask].sum())))} of the time; each "
+        "waits for all stores before it, and a fence of the device empties the L1",
+        "Fence once after the last store, of the block only where no other block reads (__threadfence_block, or a "
+        "release of cuda::thread_scope_block), or leave the order to __syncthreads.",
+        case.text(place),
+        f"membar stalls at {place.name} stay",
+        (case.change("no_fence", mask, place.name),),
+        case.share(float(charged[mask].sum())),
+    )

@@ -1,0 +1,60 @@
+"""Rules about waiting for memory with too little in flight."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpuprof.advise.case import Case
+from gpuprof.advise.draft import Draft
+from gpuprof.advise.global_rules import LEAST_SHARE
+from gpuprof.base.wording import percent0
+from gpuprof.timing.state.static_program import SHARED, STORE
+from gpuprof.whatif import on_accesses
+from gpuprof.whatif.bounds import BEYOND_L1
+from gpuprof.whatif.search import mean_wait_cycles
+
+IN_FLIGHT = 4  # loads at a time, where there was one
+FULL = 0.7  # of the DRAM's bandwidth: no more in flight would make it faster
+
+
+def independent_work(case: Case) -> Iterator[Draft]:
+    """A loop that waits for each of its loads."""
+    loads = case.chosen(on_accesses.global_loads(case.inst) & case.is_repeated & (case.inst["is_local"] == 0))
+    place = case.worst(loads, case.ended)
+    if place is None:
+        return
+    here = place.insts & loads
+    share = case.share(case.baseline.waited(here, BEYOND_L1))
+    if share < 2 * LEAST_SHARE or dram_use(case) > FULL:
+        return
+    wait = mean_wait_cycles(case.baseline, np.flatnonzero(here).tolist())
+    amount = wait * (IN_FLIGHT - 1) // IN_FLIGHT
+    staged = case.chosen((case.inst["kind"] == SHARED) & (case.inst["operation"] == STORE))
+    through_shared = bool((staged & place.insts).any())
+    by_hand = through_shared and case.chip.arch >= "sm_80"
+    change = (
+        "Load the next tile while this one is used: cp.async into a second buffer, and wait only before its use."
+        if by_hand
+        else "Keep several loads in flight: unroll the loop and load before the first use, or load the next value "
+        "before this one is used."
+    )
+    yield Draft(
+        "async_copy" if by_hand else "independent_work",
+        place.name,
+        f"{case.executed[here].sum():,} loads of warps, each waited for {wait:,} cycles on average; {percent0(share)} of "
+        f"the time, with the DRAM {percent0(dram_use(case))} busy",
+        change,
+        case.text(place),
+        f"stalls at {place.name} do not get shorter than {wait:,} cycles",
+        (case.change("sooner", here, place.name)._replace(amount=amount),),
+        share,
+    )
+
+
+def dram_use(case: Case) -> float:
+    """The part of the DRAM's bandwidth that is used."""
+    timing, chip = case.baseline.timing, case.chip
+    moved = timing.dram_read_nbytes + timing.dram_write_nbytes
+    return moved / max(1.0, timing.cycles * chip.dram_gbytes_per_s * 1000 / chip.clock_mhz)
+
+

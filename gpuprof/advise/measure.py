@@ -1,0 +1,31 @@
+"""The gain of each draft, measured; and the best ten."""
+
+import time
+from collections.abc import Sequence
+
+from gpuprof.advise.case import Case
+from gpuprof.advise.draft import Advice, Draft
+from gpuprof.whatif.timing_again import timed
+
+MOST_PIECES = 10
+LEAST_GAIN = 1.02  # of the launch: less is not worth a change
+
+
+def measured(case: Case, drafts: Sequence[Draft], budget_seconds: float | None = None) -> list[Advice]:
+    """At most MOST_PIECES that gain something, the largest gain first; drafts for which the budget of CPU seconds has
+    no time are left out.
+    """
+    begun = time.process_time()
+    found = []
+    for draft in drafts:
+        if found and budget_seconds is not None and time.process_time() - begun > budget_seconds:
+            break
+        found.append(_gain(case, draft))
+    worth = [each for each in found if each.speedup >= LEAST_GAIN]
+    return sorted(worth, key=lambda each: (each.cycles_after, each.draft.topic, each.draft.place))[:MOST_PIECES]
+
+
+def _gain(case: Case, draft: Draft) -> Advice:
+    before = case.baseline.timing.cycles
+    timing = timed(case.baseline.subject, draft.interventions)
+    return Advice(draft, before, round(timing.cycles / draft.work))
