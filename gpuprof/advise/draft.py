@@ -8,8 +8,9 @@ from gpuprof.whatif.intervention import Intervention
 class Draft(NamedTuple):
     """topic: of topics.TOPICS. place: "FILE:N" or "kernel". evidence: what was counted, in numbers. change: what to do;
     sketch: in the kernel's own names. refuted_by: what to look at afterwards that would show the advice to be wrong.
-    interventions: what stands for the change in the measurement. share: the part of the launch's cycles that the ledger
-    charges to it. work: the part of the launch's work that is there in the measurement.
+    interventions: what stands for the change in the measurement; `others`: further ways of the same change, of which
+    the best counts. share: the part of the launch's cycles that the ledger charges to it. work: the part of the
+    launch's work that is there in the measurement. n_launches: those that the change makes one of.
     """
 
     topic: str
@@ -21,12 +22,17 @@ class Draft(NamedTuple):
     interventions: tuple[Intervention, ...]
     share: float
     work: float = 1.0
+    others: tuple[tuple[Intervention, ...], ...] = ()
+    n_launches: int = 1
 
 
 class Advice(NamedTuple):
-    """cycles_after: of the launch, measured."""
+    """interventions: those that were measured. cycles: of the launch, or of all launches where the change makes one of
+    them.
+    """
 
     draft: Draft
+    interventions: tuple[Intervention, ...]
     cycles_before: int
     cycles_after: int
 

@@ -8,14 +8,17 @@ from gpuprof.advise.case import Case, kinds_of
 from gpuprof.advise.draft import Draft
 from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
-from gpuprof.timing.state.static_program import COPY, GLOBAL, LOAD, STORE
-from gpuprof.whatif import on_accesses
+from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
+from gpuprof.whatif import on_accesses, on_blocks
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.candidates import Place
+from gpuprof.whatif.whole_trace import positions, sector_counts
 
 LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice
 EXCESS = 1.5  # ours: sectors per ideal one from which accesses count as scattered
+SEVERAL_WARPS = 1.5  # ours: warps of a block that load each sector
 REUSE = 4.0  # ours: how often each sector is loaded, from which shared memory is worth its barriers
+FEW_LANES = 16  # of a warp: fewer may be one lane's own work
 WIDE_NBYTES, WIDE_TIMES = 16, 4
 
 
@@ -68,34 +71,42 @@ def is_bound_by_memory(case: Case) -> bool:
 
 
 def vectorize(case: Case) -> Iterator[Draft]:
-    """Narrow accesses of neighbouring threads, in blocks that all do the same."""
+    """Narrow accesses of neighbouring threads, in a kernel that does nothing else: each thread has an element, and all
+    blocks do the same.
+    """
     inst, (taken, ideal) = case.inst, case.baseline.sectors
+    of_data = case.chosen(np.isin(inst["kind"], (GLOBAL, GENERIC, SHARED)))
     narrow = (inst["kind"] == GLOBAL) & np.isin(inst["operation"], (LOAD, STORE)) & (inst["is_local"] == 0)
-    narrow &= (inst["lane_nbytes"] > 0) & (inst["lane_nbytes"] * WIDE_TIMES <= WIDE_NBYTES)
-    narrow = case.chosen(narrow & (taken < EXCESS * np.maximum(ideal, 1)))
+    narrow &= (inst["lane_nbytes"] > 0) & (inst["lane_nbytes"] * WIDE_TIMES <= WIDE_NBYTES) & ~case.is_repeated
+    narrow = case.chosen(narrow & (taken < EXCESS * np.maximum(ideal, 1)) & (ideal >= case.executed))
     place = case.worst(narrow, case.ended + case.issued_cycles)
-    enough = case.n_blocks >= 2 * WIDE_TIMES * min(case.n_blocks, case.chip.sms) / WIDE_TIMES
-    if place is None or not enough or not (inst["operation"][narrow] == LOAD).any():
+    splits = case.counts("divergent_branches").sum() > case.n_blocks
+    if place is None or splits or (of_data & ~narrow).any() or not (inst["operation"][narrow] == LOAD).any():
         return
+    if (on_blocks.on_loaded_values(case.baseline.program, narrow) & narrow & (inst["operation"] == LOAD)).any():
+        return  # the data says which element: neighbouring threads have no neighbouring ones
     nbytes = int(inst["lane_nbytes"][place.insts & narrow].max())
-    share = case.share(case.baseline.waited(narrow) + case.issued_cycles.sum() / 2)
+    waited = case.share(case.baseline.waited(narrow))
     yield Draft(
         "vectorize",
         place.name,
-        f"{plural(int(narrow.sum()), 'access', 'accesses')} of {nbytes} bytes a thread, neighbouring threads next to "
-        f"each other; {percent0(case.share(case.baseline.waited(narrow)))} of the time waits for them",
+        f"{plural(int(narrow.sum()), 'access', 'accesses')} of {nbytes} {'byte' if nbytes == 1 else 'bytes'} a thread, "
+        f"neighbouring threads next to each other; {percent0(waited)} of the time waits for them",
         f"Let each thread take {WIDE_TIMES} neighbouring elements with one access of {WIDE_TIMES * nbytes} bytes, and "
-        f"launch a fourth of the threads.",
-        _as_vector(case, place),
+        "launch a fourth of the threads.",
+        _as_vector(case, place, nbytes),
         f"instructions executed at {place.name} do not fall to a fourth",
         (case.change("wide", narrow, place.name)._replace(amount=WIDE_TIMES),),
-        share,
+        max(waited, case.share(float(case.issued_cycles.sum()) / 2)),
     )
 
 
-def _as_vector(case: Case, place: Place) -> str:
+VECTORS = {1: "uchar4", 2: "ushort4", 4: "float4"}
+
+
+def _as_vector(case: Case, place: Place, nbytes: int) -> str:
     found = case.elements(place)
-    return f"reinterpret_cast<const float4*>({found[-1][0]}){found[-1][1]}" if found else ""
+    return f"reinterpret_cast<const {VECTORS[nbytes]}*>({found[-1][0]}){found[-1][1]}" if found else ""
 
 
 def shared_tiling(case: Case) -> Iterator[Draft]:
@@ -107,8 +118,8 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
     if place is None:
         return
     here = place.insts & loads
-    taken, distinct = sector_uses(case, here)
-    if taken < REUSE * distinct:
+    taken, distinct, of_warps = sector_uses(case, here)
+    if taken < REUSE * distinct or of_warps < SEVERAL_WARPS * distinct:
         return
     share = case.share(case.baseline.waited(loads) + case.baseline.stalled(loads, ("lg_throttle",)))
     if share < LEAST_SHARE:
@@ -128,48 +139,52 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
     )
 
 
-def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int]:
-    """Sectors that accesses of a mask ask for, within each block, and how many different ones of a block these are."""
-    from gpuprof.whatif.whole_trace import positions, sector_counts
-
-    taken = distinct = 0
+def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int, int]:
+    """Sectors that accesses of a mask ask for; how many different ones of their blocks these are; and how many different
+    ones of their warps.
+    """
+    taken = of_blocks = of_warps = 0
     subject = case.baseline.subject
     for piece in subject.traces[subject.number]:
         at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
         counts = sector_counts(piece.accesses)
-        block = np.repeat(at.warp // piece.warps_per_block, counts)
         of_mask = np.repeat(mask[at.inst], counts)
-        keys = (block[of_mask] << 48) | (piece.sectors[of_mask] & on_accesses.SECTOR_MASK)
-        taken, distinct = taken + len(keys), distinct + len(np.unique(keys))
-    return taken, distinct
+        sectors = piece.sectors[of_mask] & on_accesses.SECTOR_MASK
+        warp = np.repeat(at.warp, counts)[of_mask]
+        taken += len(sectors)
+        of_warps += len(np.unique(warp << 48 | sectors))
+        of_blocks += len(np.unique(warp // piece.warps_per_block << 48 | sectors))
+    return taken, of_blocks, of_warps
 
 
 def locality(case: Case) -> Iterator[Draft]:
-    """The DRAM brings the same sectors several times."""
+    """What is read again comes from far away again: the caches have lost it."""
     inst = case.inst
     loads = case.chosen(on_accesses.global_loads(inst) & (inst["operation"] != COPY))
     place = case.worst(loads, case.ended)
     if place is None:
         return
-    subject = case.baseline.subject
-    touched = [
-        np.unique(piece.sectors & on_accesses.SECTOR_MASK) for piece in subject.traces[subject.number]
-    ]
-    distinct = len(np.unique(np.concatenate(touched)))
-    fetched = case.baseline.timing.dram_read_nbytes // 32
-    share = case.share(case.baseline.waited(loads, ("dram", "pending")))
-    if fetched < EXCESS * distinct or share < LEAST_SHARE:
+    taken, _, of_warps = sector_uses(case, place.insts & loads)
+    share = case.share(case.baseline.waited(loads, BEYOND_L1))
+    if of_warps == 0 or taken < EXCESS * of_warps or share < LEAST_SHARE:
         return
+    timing = case.baseline.timing
+    missed = timing.l1_sectors - timing.l1_hits
+    if missed < EXCESS * of_warps:
+        return
+    times = taken / of_warps
     yield Draft(
         "locality",
         place.name,
-        f"the DRAM brings {fetched:,} sectors of {distinct:,} different ones, {fetched / distinct:.3g} times each",
-        "Change the order of the blocks or of the loops, so that what is read again is read soon: blocks that share "
-        "data next to each other, the inner loop over the shorter stride.",
-        "",
-        f"DRAM sectors read stay above {distinct:,}",
-        (case.change("l2_hits", loads, place.name),),
+        f"each warp reads its sectors there {times:.3g} times, and the L1 had {percent0(timing.l1_hits / timing.l1_sectors)} "
+        f"of what was asked; {percent0(share)} of the time waits for the rest",
+        "Change the order of the loops or of the blocks, so that what is read again is read soon, or kept in a register: "
+        "the loop over what shares the data belongs inside.",
+        case.text(place),
+        f"L1 misses stay above {of_warps:,} sectors",
+        (case.change("thinned", place.insts & loads, place.name)._replace(amount=max(2, round(times))),),
         share,
+        others=((case.change("l1_hits", loads, place.name),),),
     )
 
 
@@ -193,14 +208,42 @@ def redundant_threads(case: Case) -> Iterator[Draft]:
         )
 
 
+def repeated_sums(case: Case) -> Iterator[Draft]:
+    """A loop in which every thread of a block reads the same words, one after the other."""
+    inst = case.inst
+    loads = (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & case.is_repeated_or_unrolled
+    loads = case.chosen(loads)
+    uniform = loads & (case.baseline.sectors[0] <= case.executed)  # one sector an access
+    place = case.worst(uniform, case.ended + case.issued_cycles)
+    warps = case.baseline.subject.traces[case.baseline.subject.number][0].warps_per_block
+    if place is None or warps < 2:
+        return
+    here = place.insts & uniform
+    taken, of_blocks, of_warps = sector_uses(case, here)
+    lanes = case.counts("thread_inst_executed_pred_on")[here].sum() / max(1, case.executed[here].sum())
+    if of_warps < 0.9 * warps * of_blocks or taken < REUSE * of_warps or lanes < FEW_LANES:
+        return
+    share = case.share(case.baseline.waited(here) + float(case.baseline.charged[place.insts].sum()))
+    yield Draft(
+        "redundant_threads",
+        place.name,
+        f"all {warps} warps of a block read the same {of_blocks:,} sectors, and all lanes of a warp one word at a time: "
+        f"{32 * warps} threads compute the same",
+        "Let each thread read its part, and add the parts up by shuffles and once through shared memory; all threads "
+        "then read the one result.",
+        f"for (int k = threadIdx.x; ...; k += blockDim.x), then __shfl_xor_sync; now: {case.text(place)}",
+        f"instructions executed at {place.name} do not fall by the threads of a block",
+        (case.change("thinned", here, place.name)._replace(amount=32 * warps),),
+        share,
+    )
+
+
 def constant_serial(case: Case) -> Iterator[Draft]:
     """Lanes that load different constants take turns."""
     loads = case.chosen(np.array([op.space == "const" for op in case.ops], np.bool_))
     place = case.worst(loads, case.ended)
     if place is None:
         return
-    from gpuprof.whatif.whole_trace import positions, sector_counts
-
     subject, several, all_loads = case.baseline.subject, 0, 0
     for piece in subject.traces[subject.number]:
         at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)

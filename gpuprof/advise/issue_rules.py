@@ -1,5 +1,6 @@
 """Rules about what is issued: divergence, precision, costly instructions, spills."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,33 +8,36 @@ import numpy as np
 from gpuprof.advise.case import Case
 from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
+from gpuprof.advise.shared_rules import is_tree
 from gpuprof.base.wording import percent0, plural
 from gpuprof.timing.state.layout import PORT_FP64
 from gpuprof.whatif.bounds import AT_LINES
 
+LOST_LANES = 0.1  # ours: of all lanes
+
 
 def divergence(case: Case) -> Iterator[Draft]:
-    """Branches that split warps, whose sides one after the other cost time."""
+    """Branches that split warps, and loops that their lanes leave one after the other."""
     splits = case.counts("divergent_branches")
     branches = case.chosen(splits > 0)
     place = case.worst(branches, splits)
-    if place is None:
+    executed, threads = case.executed.sum(), case.counts("thread_inst_executed").sum()
+    launched = np.prod(case.baseline.subject.launch.block) * case.n_blocks / max(1, case.n_warps)
+    lost = 1 - threads / max(1.0, launched * executed)
+    if place is None or lost < LOST_LANES or is_tree(case) or splits.sum() <= case.n_blocks:
         return
-    share = case.share(AT_LINES["one_side"].costs(case.baseline, branches))
-    if share < LEAST_SHARE:
-        return
-    lanes = case.counts("thread_inst_executed").sum() / max(1, case.executed.sum())
     n = int(splits[place.insts].sum())
     yield Draft(
         "divergence",
         place.name,
         f"{plural(n, 'branch', 'branches')} of warps split there, of {case.executed[place.insts & branches].sum():,}; an "
-        f"instruction runs with {lanes:.3g} of 32 lanes",
-        "Let whole warps take one side: sort or group the work by it, or compute both sides without a branch.",
+        f"instruction runs with {threads / max(1, executed):.3g} of {launched:.3g} lanes on average",
+        "Let the lanes of a warp go the same way: sort or group the work by it, so that whole warps take one side, or "
+        "loops of equal length are together.",
         case.text(place),
         f"divergent branches at {place.name} do not fall",
-        (case.change("one_side", branches, place.name),),
-        share,
+        (case.change("full_warps", branches, place.name),),
+        lost,
     )
 
 
@@ -97,6 +101,42 @@ def costly_instructions(case: Case) -> Iterator[Draft]:
         case.text(place),
         f"issue slots at {place.name} do not fall",
         (case.change("one_slot", mask, place.name),),
+        share,
+    )
+
+
+FUNCTIONS = re.compile(r"\b(pow|exp|log|sin|cos|tan|sqrt|cbrt|erf|atan|asin|acos|fmod|remainder)\w*\s*\(")
+LONG_FUNCTION = 24  # instructions of a line from which a function in it is a long one
+LEFT = 16  # of its instructions, one stays
+
+
+def costly_functions(case: Case) -> Iterator[Draft]:
+    """Functions of the mathematical library in a loop, whose instructions are many."""
+    long = [
+        place
+        for place in case.lines
+        if (place.insts & case.is_repeated).sum() >= LONG_FUNCTION and FUNCTIONS.search(case.text(place))
+    ]
+    if not long:
+        return
+    place = max(long, key=lambda each: int(case.baseline.charged[each.insts].sum()))
+    here = case.chosen(place.insts)
+    share = case.share(float(case.baseline.charged[here].sum()))
+    if share < LEAST_SHARE:
+        return
+    left_out = here.copy()
+    left_out[np.flatnonzero(here)[::LEFT]] = False
+    name = FUNCTIONS.search(case.text(place))[0].rstrip("( ")
+    yield Draft(
+        "costly_instructions",
+        place.name,
+        f"{name} takes {int(here.sum())} instructions, and a warp executes {case.executed[here].sum() / case.n_warps:,.0f} "
+        f"of them; {percent0(share)} of the time",
+        f"Replace {name} by what the loop needs: a running product for powers, a recurrence, a table, or the fast "
+        "variant (__powf, __sinf, __expf) where its error is allowed.",
+        case.text(place),
+        f"instructions executed at {place.name} do not fall",
+        (case.change("free", left_out, place.name),),
         share,
     )
 

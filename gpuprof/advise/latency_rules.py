@@ -19,7 +19,8 @@ FULL = 0.7  # of the DRAM's bandwidth: no more in flight would make it faster
 
 def independent_work(case: Case) -> Iterator[Draft]:
     """A loop that waits for each of its loads."""
-    loads = case.chosen(on_accesses.global_loads(case.inst) & case.is_repeated & (case.inst["is_local"] == 0))
+    loads = on_accesses.global_loads(case.inst) & case.is_repeated_or_unrolled & (case.inst["is_local"] == 0)
+    loads = case.chosen(loads)
     place = case.worst(loads, case.ended)
     if place is None:
         return

@@ -27,5 +27,8 @@ def measured(case: Case, drafts: Sequence[Draft], budget_seconds: float | None =
 
 def _gain(case: Case, draft: Draft) -> Advice:
     before = case.baseline.timing.cycles
-    timing = timed(case.baseline.subject, draft.interventions)
-    return Advice(draft, before, round(timing.cycles / draft.work))
+    ways = [draft.interventions, *draft.others]
+    cycles, best = min((round(timed(case.baseline.subject, way).cycles / draft.work), k) for k, way in enumerate(ways))
+    if draft.n_launches > 1:  # what a launch itself costs is paid once
+        before, cycles = case.launch_cycles, case.launch_cycles - (draft.n_launches - 1) * (before - cycles)
+    return Advice(draft, ways[best], before, cycles)

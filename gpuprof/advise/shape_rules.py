@@ -9,12 +9,12 @@ from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.timing.state.occupancy import occupancy
-from gpuprof.whatif.bounds import OF_LAUNCH, idle_share
+from gpuprof.whatif.bounds import OF_LAUNCH
 from gpuprof.whatif.candidates import OF_KERNEL
 from gpuprof.whatif.intervention import Intervention
 from gpuprof.whatif.on_blocks import block_slots
 
-MOST_PARTS = 16
+WELL_FILLED = 0.8  # ours: of an SM's warp slots
 UNEVEN = 1.3  # ours: the longest block's work, of the mean
 FEW_WAVES, LOW_FILL = 8, 0.4  # ours: of a last wave that is worth a word
 MANY_LAUNCHES = 8
@@ -52,12 +52,52 @@ def occupancy_limit(case: Case) -> Iterator[Draft]:
         )
 
 
+def large_blocks(case: Case) -> Iterator[Draft]:
+    """Blocks so large that what is left of an SM holds none of them."""
+    launch, subject = case.baseline.subject.launch, case.baseline.subject
+    threads = int(np.prod(launch.block))
+    fit = occupancy(case.chip, launch.function, threads, launch.dynamic_shared_nbytes)
+    filled = fit.blocks_per_sm * fit.warps_per_block / case.chip.warp_slots
+    per_sm = case.n_blocks / case.chip.sms
+    if filled > WELL_FILLED or fit.warps_per_block % 4 or per_sm <= fit.blocks_per_sm or len(subject.grids) > 1:
+        return
+    smaller = [
+        parts
+        for parts in (2, 4)
+        if _warps_of_smaller(case, parts) > fit.blocks_per_sm * fit.warps_per_block
+    ]
+    if not smaller or launch.function.shared_nbytes + launch.dynamic_shared_nbytes:
+        return
+    waiting = case.baseline.charged.sum() - case.issued_cycles.sum()
+    yield Draft(
+        "occupancy",
+        OF_KERNEL,
+        f"blocks of {threads} threads: {fit.blocks_per_sm} of them fit an SM, {percent0(filled)} of its warp slots "
+        f"(limited by {fit.limiter})",
+        "Launch smaller blocks, and more of them: more warps then fit an SM.",
+        f"<<<{case.n_blocks * smaller[0]}, {threads // smaller[0]}>>>",
+        "achieved occupancy stays",
+        (Intervention("smaller_blocks", (), smaller[0], "", OF_KERNEL),),
+        case.share(float(waiting)) * (1 - filled),
+        others=tuple((Intervention("smaller_blocks", (), parts, "", OF_KERNEL),) for parts in smaller[1:]),
+    )
+
+
+def _warps_of_smaller(case: Case, parts: int) -> int:
+    """Warps of an SM full of blocks of a part of the threads."""
+    launch = case.baseline.subject.launch
+    threads = int(np.prod(launch.block)) // parts
+    fit = occupancy(case.chip, launch.function, threads, launch.dynamic_shared_nbytes)
+    return fit.blocks_per_sm * fit.warps_per_block
+
+
 def more_blocks(case: Case) -> Iterator[Draft]:
     """Fewer blocks than SMs, each of which does much."""
     sms = case.chip.sms
     if case.n_blocks * 2 > sms or case.baseline.subject.launch.blocks_of_cluster > 1:
         return
-    parts = int(min(MOST_PARTS, -(-sms // max(1, case.n_blocks))))
+    parts = -(-sms // max(1, case.n_blocks))
+    full = parts * case.baseline.timing.blocks_per_sm
     yield Draft(
         "more_blocks",
         OF_KERNEL,
@@ -68,6 +108,9 @@ def more_blocks(case: Case) -> Iterator[Draft]:
         "SMs stay idle",
         (Intervention("split", (), parts, "", OF_KERNEL),),
         1 - case.n_blocks / sms,
+        others=tuple(
+            (Intervention("split", (), more, "", OF_KERNEL),) for more in dict.fromkeys((2 * parts, 4 * parts, full))
+        ),
     )
 
 
@@ -99,20 +142,22 @@ def load_balance(case: Case) -> Iterator[Draft]:
     subject = case.baseline.subject
     slots = np.concatenate([block_slots(case.baseline.program, piece) for piece in subject.traces[subject.number]])
     ratio = float(slots.max()) / max(1.0, float(slots.mean()))
-    share = idle_share(case.baseline) if case.n_blocks > case.chip.sms else 1 - 1 / ratio
+    idle = 1 - float(case.baseline.timing.active_cycles_of_sm.mean()) / max(1, case.baseline.timing.cycles)
+    share = min(idle, 1 - 1 / ratio)
     if ratio < UNEVEN or share < LEAST_SHARE or subject.launch.blocks_of_cluster > 1 or len(subject.grids) > 1:
         return
     yield Draft(
         "load_balance",
         OF_KERNEL,
         f"the longest block issues {ratio:.3g} times as much as the mean: {int(slots.max()):,} slots, "
-        f"{slots.mean():,.0f} on average; SMs are idle {percent0(idle_share(case.baseline))} of the time",
+        f"{slots.mean():,.0f} on average; SMs are idle {percent0(idle)} of the time",
         "Start long blocks first, give each block the same amount of work, or let blocks fetch their next piece with an "
         "atomic.",
         "",
         "SMs still end far from each other",
         (Intervention("dealt", place=OF_KERNEL),),
         share,
+        others=((Intervention("even", place=OF_KERNEL),),),
     )
 
 
@@ -132,4 +177,5 @@ def launches(case: Case) -> Iterator[Draft]:
         "the number of launches stays",
         (Intervention("no_overhead", place=OF_KERNEL),),
         overhead,
+        n_launches=case.n_launches,
     )

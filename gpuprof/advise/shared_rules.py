@@ -11,13 +11,15 @@ from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
 from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED
 from gpuprof.whatif import on_accesses
+from gpuprof.whatif.whole_trace import positions
 
 CONFLICTS = 1.1  # passes through the banks per needed one from which there are conflicts
-REDUCTION_STEPS = 4  # barriers a warp passes at least in a tree over shared memory
+SHUFFLED = 5  # steps of a tree that a warp does without a barrier: 32 lanes
+REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared memory
 FEW_LANES = 0.7  # of a warp: a tree's later steps have fewer
 READS_PER_MULTIPLY = 0.4  # of shared memory, from which a product is bound by it
 BLOCKED_PART = 4  # of such reads, that 4 x 4 results a thread do without: all but one in four
-MOST_BARRIER_WORK = 12  # instructions between two barriers
+MEETING = 0.9  # of the lanes of atomics, that go to one address: the warp can add up for them
 
 
 def bank_conflicts(case: Case) -> Iterator[Draft]:
@@ -80,6 +82,9 @@ def atomics(case: Case) -> Iterator[Draft]:
         else "Add in registers and in the warp first (__reduce_add_sync, __shfl_down_sync), then in a copy of the block "
         "in shared memory, and to global memory once a block."
     )
+    own = case.change("own_addresses", mask, place.name)
+    one = case.change("one_a_warp", mask, place.name)
+    meet = meeting_lanes(case, mask)
     yield Draft(
         "atomics",
         place.name,
@@ -87,9 +92,20 @@ def atomics(case: Case) -> Iterator[Draft]:
         change,
         f"__shared__ copy of {name} for each {'warp' if in_shared else 'block'}",
         f"atomics executed at {place.name} stay, or the busiest slice stays above half of its time",
-        (case.change("own_addresses", mask, place.name),),
+        (one if meet > MEETING else own,),
         max(share, slices / 2),
     )
+
+
+def meeting_lanes(case: Case, mask: np.ndarray) -> float:
+    """The part of the lanes that go to the address most of a warp's lanes go to."""
+    most = lanes = 0
+    subject = case.baseline.subject
+    for piece in subject.traces[subject.number]:
+        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+        mine = piece.accesses[mask[at.inst]]
+        most, lanes = most + int(mine["conflicts"].sum()), lanes + int(mine["lanes"].sum())
+    return most / max(1, lanes)
 
 
 def is_tree(case: Case) -> bool:
@@ -120,7 +136,7 @@ def warp_shuffle(case: Case) -> Iterator[Draft]:
         "memory, and the first warp adds these.",
         "for (int k = 16; k > 0; k /= 2) v += __shfl_down_sync(0xffffffff, v, k);",
         "barriers a warp passes stay above two",
-        (case.change("open_barrier", barriers, place.name), case.change("free", accesses, place.name)),
+        (case.change("thinned", both, place.name)._replace(amount=max(2, round(steps / (steps - SHUFFLED)))),),
         share,
     )
 

@@ -82,6 +82,24 @@ def _one_in(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(pieces=on_blocks.one_in(scene.pieces, what.amount))
 
 
+def _full_warps(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
+    return scene._replace(pieces=tuple(on_steps.full_warps(scene.program, piece) for piece in scene.pieces))
+
+
+def _thinned(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(
+        pieces=tuple(on_steps.thinned(scene.program, piece, chosen, what.amount) for piece in scene.pieces)
+    )
+
+
+def _smaller_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(pieces=on_blocks.smaller(scene.pieces, what.amount))
+
+
+def _even(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
+    return scene._replace(pieces=on_blocks.even(scene.program, scene.pieces))
+
+
 def _wide(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
     program, pieces = on_blocks.wide(scene.program, scene.pieces, chosen, what.amount)
     return scene._replace(program=program, pieces=pieces)
@@ -104,6 +122,8 @@ KINDS = {
         on_trace=_accesses(on_accesses.without_conflicts)),
     "own_addresses": Kind("No lanes of its atomics meet, and each warp has lines of its own for them.",
         on_trace=_accesses(on_accesses.with_addresses_of_their_own)),
+    "one_a_warp": Kind("Its atomics are one lane's: what a warp's lanes add is added up before.",
+        on_trace=_accesses(on_accesses.one_a_warp)),
     "one_constant": Kind("All lanes of its loads of constants read the same one.",
         on_trace=_accesses(on_accesses.uniform)),
     "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the L2 "
@@ -135,6 +155,12 @@ KINDS = {
         on_trace=_dealt),
     "split": Kind("Each block is so many blocks, which have a part of its steps each.", on_trace=_split),
     "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
+    "even": Kind("All warps have the same work: the steps of all, one after the other, cut into equal parts.",
+        on_trace=_even),
+    "smaller_blocks": Kind("Each block is so many blocks of a part of its warps.", on_trace=_smaller_blocks),
+    "full_warps": Kind("Lanes that go the same way are together: as many runs of each basic block as they fill warps.",
+        on_trace=_full_warps),
+    "thinned": Kind("Of a warp's runs of its basic block, there is one of so many.", on_trace=_thinned),
     "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many times "
         "as wide, all else it does once.", on_trace=_wide),
     "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),

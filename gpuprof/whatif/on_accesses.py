@@ -4,6 +4,7 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTOR_MASK
+from gpuprof.jit.cached import cached_njit
 from gpuprof.timing.state.static_program import (
     ATOMIC,
     CONSTANT,
@@ -16,7 +17,7 @@ from gpuprof.timing.state.static_program import (
     STORE,
     StaticProgram,
 )
-from gpuprof.whatif.whole_trace import Positions, positions, sector_counts, starts, with_accesses
+from gpuprof.whatif.whole_trace import positions, sector_counts, starts, with_accesses
 
 SECTORS_OF_LINE, SECTOR_NBYTES, LOOKUP_LANES, TAG_BANKS = 4, 32, 8, 4
 PRIVATE_LINE = 1 << 39  # lines from here on are no program's: addresses have 48 bits
@@ -45,8 +46,8 @@ def _of_sectors(piece: TracePiece, chosen: np.ndarray) -> np.ndarray:
 def packed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """Accesses to global memory take the fewest sectors for their bytes.
 
-    An access has the lines that its bytes fill, of those that it has touched: each execution of a warp, and each warp
-    of the grid, takes the next in turn, so that together they still touch all of them.
+    An access has the lines that its bytes fill, of those that it has touched: those that were taken least before, so
+    that together they still touch all of them.
     """
     at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
     lanes, nbytes = piece.accesses["lanes"].astype(np.int64), inst["lane_nbytes"].astype(np.int64)[at.inst]
@@ -60,40 +61,46 @@ def packed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> Tra
     accesses["wavefronts"][moved] = np.maximum(1, nbytes[moved] >> 2)
     n_lines = -(-ideal[moved] // SECTORS_OF_LINE)
     accesses["tag_passes"][moved] = -(-n_lines // TAG_BANKS)
-    turns = _turns(piece, at)[moved]
-    return _with_sectors(piece, accesses, moved, _in_turn(piece, moved, ideal[moved], turns))
+    return _with_sectors(piece, accesses, moved, _in_turn(piece, moved, ideal[moved]))
 
 
 def _stays(piece: TracePiece) -> np.ndarray:
     return piece.accesses["uniform"] & ON_CHIP != 0
 
 
-def _turns(piece: TracePiece, at: Positions) -> np.ndarray:
-    """int64 (n,): the number of the warp in its grid, and how often it has executed the instruction before."""
-    key = at.warp * (int(at.inst.max(initial=0)) + 1) + at.inst
-    order = np.argsort(key, kind="stable")
-    first = np.flatnonzero(np.diff(key[order], prepend=-1))
-    rank = np.empty(len(key), np.int64)
-    rank[order] = np.arange(len(key)) - np.repeat(first, np.diff(np.append(first, len(key))))
-    return rank + at.warp + piece.first_block * piece.warps_per_block
-
-
-def _in_turn(piece: TracePiece, moved: np.ndarray, ideal: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def _in_turn(piece: TracePiece, moved: np.ndarray, ideal: np.ndarray) -> np.ndarray:
     """The sectors of the moved accesses, access by access, ascending."""
-    lines = (piece.sectors[_of_sectors(piece, moved)] & SECTOR_MASK) >> 2
-    owner = np.repeat(np.arange(len(ideal)), sector_counts(piece.accesses)[moved])
-    is_new = (np.diff(lines, prepend=-1) != 0) | (np.diff(owner, prepend=-1) != 0)
-    lines, first = lines[is_new], np.searchsorted(owner[is_new], np.arange(len(ideal) + 1))
-    n_lines = np.diff(first)
+    counts = sector_counts(piece.accesses)[moved]
+    lines, dense = np.unique((piece.sectors[_of_sectors(piece, moved)] & SECTOR_MASK) >> 2, return_inverse=True)
+    taken, turns = np.empty((2, int((-(-ideal // SECTORS_OF_LINE)).sum())), np.int64)
+    take_least_used(starts(counts), dense.astype(np.int64), ideal, np.zeros(len(lines), np.int64), taken, turns)
     which, place = np.repeat(np.arange(len(ideal)), ideal), np.arange(int(ideal.sum()))
     place -= np.repeat(starts(ideal)[:-1], ideal)
-    wanted = -(-ideal // SECTORS_OF_LINE)
-    line = (turns * wanted)[which] + place // SECTORS_OF_LINE
+    line = starts(-(-ideal // SECTORS_OF_LINE))[:-1][which] + place // SECTORS_OF_LINE
     # An access of less than a line takes the line's sectors in turn, too.
-    again = (turns // np.maximum(n_lines, 1) * ideal)[which]
-    sector = np.where(ideal[which] < SECTORS_OF_LINE, again + place, place) % SECTORS_OF_LINE
-    found = lines[first[:-1][which] + line % n_lines[which]] * SECTORS_OF_LINE + sector
+    again = np.where(ideal[which] < SECTORS_OF_LINE, turns[line] * ideal[which], 0)
+    found = lines[taken[line]] * SECTORS_OF_LINE + (again + place) % SECTORS_OF_LINE
     return found[np.lexsort((found, which))]
+
+
+@cached_njit
+def take_least_used(start, lines, ideal, uses, taken, turns):
+    """For each access the lines that were taken least so far, of those that it has, as many as its bytes fill.
+
+    start: int64 (n + 1,), where each access' sectors begin; lines: int64, the number of each sector's line, ascending
+    within an access; ideal: int64 (n,), sectors; uses: int64 (n_lines,), how often each was taken. Writes the line and
+    how often it had been taken before to `taken` and `turns`.
+    """
+    at = 0
+    for access in range(len(ideal)):
+        for _ in range((ideal[access] + SECTORS_OF_LINE - 1) // SECTORS_OF_LINE):
+            best = lines[start[access]]
+            for k in range(start[access], start[access + 1]):
+                if uses[lines[k]] < uses[best]:
+                    best = lines[k]
+            taken[at], turns[at] = best, uses[best]
+            uses[best] += 1
+            at += 1
 
 
 def _with_sectors(piece: TracePiece, accesses: np.ndarray, moved: np.ndarray, sectors: np.ndarray) -> TracePiece:
@@ -138,6 +145,28 @@ def with_addresses_of_their_own(program: StaticProgram, piece: TracePiece, chose
     first = (PRIVATE_LINE + warp * int(n_lines.max(initial=1))) * SECTORS_OF_LINE
     place = np.arange(int(ideal.sum())) - np.repeat(starts(ideal)[:-1], ideal)
     return _with_sectors(piece, accesses, moved, np.repeat(first, ideal) + place)
+
+
+def one_a_warp(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
+    """Atomics have one lane, on the first sector that they had."""
+    at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
+    mine = (chosen & np.isin(inst["operation"], (ATOMIC, REDUCTION)))[at.inst] & (piece.accesses["lanes"] > 0)
+    counts = sector_counts(piece.accesses)
+    moved = mine & (counts > 0)
+    accesses = piece.accesses.copy()
+    for name, rows, value in (
+        ("lanes", mine, 1),
+        ("conflicts", mine, 1),
+        ("wavefronts", mine, 1),
+        ("n_lookups", moved, 1),
+        ("tag_passes", moved, 1),
+        ("n_sectors", moved, 1),
+        ("more_sectors", moved, 0),
+    ):
+        accesses[name][rows] = value
+    is_first = np.zeros(len(piece.sectors), np.bool_)
+    is_first[starts(counts)[:-1][moved]] = True
+    return _with_sectors(piece, accesses, moved, piece.sectors[is_first])
 
 
 def uniform(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:

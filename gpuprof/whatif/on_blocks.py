@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.timing.state.static_program import StaticProgram
+from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
 from gpuprof.whatif.on_steps import slots_of_blocks
 from gpuprof.whatif.whole_trace import ROWS, in_order, positions, sector_counts, starts
 
@@ -79,7 +79,7 @@ def wide(
     program: StaticProgram, pieces: Sequence[TracePiece], chosen: np.ndarray, times: int
 ) -> tuple[StaticProgram, tuple[TracePiece, ...]]:
     """Of so many blocks that follow each other there is the first, and its chosen accesses have the sectors of all of
-    them, in its warps' order. What is left as it is: launches whose blocks do not all take the same steps, and blocks
+    them, in its warps' order. What is computed of loaded values is computed as often as before. What is left as it is: launches whose blocks do not all take the same steps, and blocks
     beyond the last multiple.
     """
     n_blocks = sum(piece.n_blocks for piece in pieces) // times * times
@@ -92,6 +92,8 @@ def wide(
         return program, tuple(pieces)
     for name in ("width", "least_passes", "lane_nbytes"):
         inst[name][chosen] *= times
+    again = on_loaded_values(program, chosen) & np.isin(inst["kind"], (PLAIN, SHUFFLE))
+    inst["slots"][again] *= times
     first = in_order([whole], np.arange(0, n_blocks, times))
     per_warp = len(whole.accesses) // len(whole.final)
     is_wide = chosen[at.inst[:per_warp]]
@@ -109,6 +111,23 @@ def wide(
     per_warp_sectors = wider.reshape(-1, per_warp).sum(axis=1)
     joined = first._replace(accesses=accesses.ravel(), sector_start=starts(per_warp_sectors), sectors=sectors)
     return replace(program, inst=inst), (joined,)
+
+
+def on_loaded_values(program: StaticProgram, loads: np.ndarray) -> np.ndarray:
+    """bool (n_instructions,): instructions that take what chosen loads bring, or what others make of it, in the order of
+    the code.
+    """
+    found = np.zeros(len(program.inst), np.bool_)
+    loaded: set[int] = set()
+    for index, inst in enumerate(program.inst):
+        first, end = int(inst["first_dep"]), int(inst["first_dep"] + inst["n_deps"])
+        written = program.dep[end - int(inst["n_writes"]) : end].tolist()
+        found[index] = not loaded.isdisjoint(program.dep[first : end - int(inst["n_writes"])].tolist())
+        if found[index] or (loads[index] and inst["operation"] == LOAD):
+            loaded.update(written)
+        else:
+            loaded.difference_update(written)
+    return found
 
 
 def _all_alike(piece: TracePiece, access_inst: np.ndarray) -> bool:
@@ -131,3 +150,30 @@ def _regrouped(sectors: np.ndarray, counts: np.ndarray, kept: np.ndarray) -> np.
     first = starts(counts.ravel())[:-1][order]
     begin = starts(n)
     return sectors[np.repeat(first - begin[:-1], n) + np.arange(begin[-1])]
+
+
+def smaller(pieces: Sequence[TracePiece], parts: int) -> tuple[TracePiece, ...]:
+    """Each block as so many blocks of a part of its warps."""
+    return tuple(
+        piece._replace(
+            first_block=piece.first_block * parts,
+            n_blocks=piece.n_blocks * parts,
+            warps_per_block=piece.warps_per_block // parts,
+        )
+        for piece in pieces
+    )
+
+
+def even(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePiece, ...]:
+    """All warps have the same work: the steps of all, one after the other, cut into parts of as many issue slots."""
+    whole = in_order(pieces, np.arange(sum(piece.n_blocks for piece in pieces)))
+    slots = np.cumsum(np.maximum(1, slots_of_blocks(program)[whole.steps["block"]]))
+    n_warps, n_steps = len(whole.final), len(whole.steps)
+    cuts = np.searchsorted(slots, slots[-1] * np.arange(1, n_warps) / n_warps)
+    # each warp has a step
+    cuts = np.minimum(np.maximum(cuts, np.arange(1, n_warps)), n_steps - n_warps + np.arange(1, n_warps))
+    step_start = np.concatenate([[0], np.maximum.accumulate(cuts), [n_steps]])
+    at = positions(whole, program.inst["has_access"] != 0, program.block)
+    access_start = np.searchsorted(at.step, step_start)
+    sector_start = starts(sector_counts(whole.accesses))[access_start]
+    return (whole._replace(step_start=step_start, access_start=access_start, sector_start=sector_start),)

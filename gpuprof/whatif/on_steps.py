@@ -7,6 +7,8 @@ from gpuprof.jit.cached import cached_njit
 from gpuprof.timing.state.static_program import FOLDED, JOINED, StaticProgram
 from gpuprof.whatif.whole_trace import positions, without_steps
 
+ROUNDING = 1e-9  # of sums of parts of warps
+
 
 def slots_of_blocks(program: StaticProgram) -> np.ndarray:
     """int64 (n_blocks,): issue slots of one run of each basic block."""
@@ -59,3 +61,43 @@ def mark_shorter_sides(start, block, mask, ends, slots, dropped):
             for k in range(begin, step):
                 if (mask[k] & first != 0) == (one < other) and one and other:
                     dropped[k] = True
+
+
+def full_warps(program: StaticProgram, piece: TracePiece) -> TracePiece:
+    """As many runs of each basic block as its lanes fill warps: as if lanes that go the same way were together.
+
+    A run stays where the lanes of the runs so far, in the order of the warps, have filled one warp more. A warp keeps
+    its first step.
+    """
+    lanes = np.bitwise_count(piece.steps["mask"]).astype(np.int64)
+    warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.step_start))
+    full = np.maximum.reduceat(lanes, piece.step_start[:-1])[warp]  # the launched lanes of its warp
+    order = np.argsort(piece.steps["block"], kind="stable")
+    parts = (lanes / full)[order]
+    begins = np.diff(piece.steps["block"][order].astype(np.int64), prepend=-1) != 0
+    so_far = np.cumsum(parts)
+    first = np.flatnonzero(begins)
+    so_far -= np.repeat(so_far[first] - parts[first], np.diff(np.append(first, len(parts))))
+    dropped = np.zeros(len(order), np.bool_)
+    dropped[order] = np.floor(so_far + ROUNDING) <= np.floor(so_far - parts + ROUNDING)
+    dropped[piece.step_start[:-1]] = False
+    return without_steps(piece, dropped, _made_by(program, piece))
+
+
+def thinned(program: StaticProgram, piece: TracePiece, chosen: np.ndarray, every: int) -> TracePiece:
+    """Of a warp's runs of the basic blocks of chosen instructions, the first of so many that follow each other."""
+    of_block = np.add.reduceat(chosen.astype(np.int64), program.block[:-1]) > 0
+    block = piece.steps["block"].astype(np.int64)
+    warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.step_start))
+    key = warp * (len(program.block) + 1) + block
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.diff(key[order], prepend=-1))
+    rank = np.empty(len(key), np.int64)
+    rank[order] = np.arange(len(key)) - np.repeat(first, np.diff(np.append(first, len(key))))
+    dropped = of_block[block] & (rank % every > 0)
+    dropped[piece.step_start[:-1]] = False
+    return without_steps(piece, dropped, _made_by(program, piece))
+
+
+def _made_by(program: StaticProgram, piece: TracePiece) -> np.ndarray:
+    return positions(piece, program.inst["has_access"] != 0, program.block).step

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.device.commands import Launch
-from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.cached_tables import Programs
@@ -27,7 +27,7 @@ def timed(subject: Subject, interventions: Sequence[Intervention] = ()) -> Launc
         replace(grid, pieces=iter(trace)) for grid, trace in zip(subject.grids, subject.traces, strict=True)
     ]
     own = grids[subject.number]
-    grids[subject.number] = replace(own, launch=_of_blocks(own.launch, scene.pieces), pieces=iter(scene.pieces))
+    grids[subject.number] = replace(own, launch=_of_blocks(own, subject, scene), pieces=iter(scene.pieces))
     if any(each.kind == "no_overhead" for each in interventions):
         grids[subject.number] = replace(grids[subject.number], launch_cycles=0)
     return simulate_batch(machine, grids, Sampling(), _nowhere, NO_LIMIT_CYCLES)[subject.number]
@@ -44,10 +44,14 @@ def changed(subject: Subject, interventions: Sequence[Intervention]) -> tuple[Ma
     return with_chip(subject.machine, chip, programs), found
 
 
-def _of_blocks(launch: Launch, pieces: Sequence[TracePiece]) -> Launch:
-    """The launch, of as many blocks as its trace has now: along x, where that is another number."""
-    n_blocks = sum(piece.n_blocks for piece in pieces)
-    return launch if n_blocks == math.prod(launch.grid) else replace(launch, grid=(n_blocks, 1, 1))
+def _of_blocks(grid: Grid, subject: Subject, scene: Scene) -> Launch:
+    """The launch, of as many and as large blocks as its trace has now: along x, where that is another number."""
+    launch = grid.launch
+    n_blocks = sum(piece.n_blocks for piece in scene.pieces)
+    if n_blocks != math.prod(launch.grid):
+        launch = replace(launch, grid=(n_blocks, 1, 1))
+    before, now = subject.traces[subject.number][0].warps_per_block, scene.pieces[0].warps_per_block
+    return launch if now == before else replace(launch, block=(now * scene.chip.warp_lanes, 1, 1))
 
 
 def _nowhere(rows: np.ndarray) -> None:
