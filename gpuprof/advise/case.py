@@ -13,10 +13,13 @@ from gpuprof.correlate.advice.kernel_costs import Instruction, Line, Measured, l
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
+from gpuprof.isa.special import SPECIAL
 from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, Place, intervention, places
+from gpuprof.whatif.data_flow import derived
 from gpuprof.whatif.intervention import Intervention
 
+OWN = ("tid.", "laneid", "warpid", "lanemask")  # special registers that differ between the threads of a block
 # An element of an array in a line of source: "tile[ty][k]" has the name "tile" and the index "[ty][k]".
 ELEMENT = re.compile(r"\b([A-Za-z_]\w*(?:(?:\.|->)\w+)*)((?:\s*\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\])+)")
 
@@ -86,6 +89,22 @@ class Case:
                 same = place.insts & (self.inst["kind"] == kind)
                 found |= same & (self.executed[same].sum() > 1.5 * self.n_warps)
         return found
+
+    @cached_property
+    def is_arithmetic(self) -> np.ndarray:
+        """bool (n_instructions,): arithmetic of floating point."""
+        return np.array([op.kind == "compute" and op.types[:1] and op.types[0][0] == "f" for op in self.ops], np.bool_)
+
+    @cached_property
+    def is_of_thread(self) -> np.ndarray:
+        """bool (n_instructions,): instructions that work on what differs between the threads of a block: their numbers,
+        and what loads bring that differ between lanes.
+        """
+        numbers = self.baseline.subject.launch.module.code["imm"].tolist()
+        own = [op.kind == "special" and SPECIAL[imm].startswith(OWN) for op, imm in zip(self.ops, numbers, strict=True)]
+        taken, _ = self.baseline.sectors
+        differ = np.array([op.kind == "load" for op in self.ops]) & (taken > self.executed)
+        return derived(self.baseline.program, np.array(own, np.bool_) | differ, passes=2)
 
     def chosen(self, mask: np.ndarray) -> np.ndarray:
         return mask & self.baseline.reached

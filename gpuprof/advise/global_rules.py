@@ -9,9 +9,10 @@ from gpuprof.advise.draft import Draft
 from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
 from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
-from gpuprof.whatif import on_accesses, on_blocks
+from gpuprof.whatif import on_accesses
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.candidates import Place
+from gpuprof.whatif.data_flow import derived
 from gpuprof.whatif.whole_trace import positions, sector_counts
 
 LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice
@@ -83,7 +84,8 @@ def vectorize(case: Case) -> Iterator[Draft]:
     splits = case.counts("divergent_branches").sum() > case.n_blocks
     if place is None or splits or (of_data & ~narrow).any() or not (inst["operation"][narrow] == LOAD).any():
         return
-    if (on_blocks.on_loaded_values(case.baseline.program, narrow) & narrow & (inst["operation"] == LOAD)).any():
+    loads = narrow & (inst["operation"] == LOAD)
+    if (derived(case.baseline.program, loads) & loads).any():
         return  # the data says which element: neighbouring threads have no neighbouring ones
     nbytes = int(inst["lane_nbytes"][place.insts & narrow].max())
     waited = case.share(case.baseline.waited(narrow))
@@ -182,9 +184,8 @@ def locality(case: Case) -> Iterator[Draft]:
         "the loop over what shares the data belongs inside.",
         case.text(place),
         f"L1 misses stay above {of_warps:,} sectors",
-        (case.change("thinned", place.insts & loads, place.name)._replace(amount=max(2, round(times))),),
+        (case.change("read_once", place.insts & loads, place.name),),
         share,
-        others=((case.change("l1_hits", loads, place.name),),),
     )
 
 
@@ -219,6 +220,9 @@ def repeated_sums(case: Case) -> Iterator[Draft]:
     if place is None or warps < 2:
         return
     here = place.insts & uniform
+    sums = place.insts & case.is_arithmetic
+    if not sums.any() or (sums & case.is_of_thread).any():
+        return
     taken, of_blocks, of_warps = sector_uses(case, here)
     lanes = case.counts("thread_inst_executed_pred_on")[here].sum() / max(1, case.executed[here].sum())
     if of_warps < 0.9 * warps * of_blocks or taken < REUSE * of_warps or lanes < FEW_LANES:
@@ -235,7 +239,15 @@ def repeated_sums(case: Case) -> Iterator[Draft]:
         f"instructions executed at {place.name} do not fall by the threads of a block",
         (case.change("thinned", here, place.name)._replace(amount=32 * warps),),
         share,
+        others=((case.change("free", _but_one_in(case.chosen(place.insts), 32 * warps), place.name),),),  # unrolled
     )
+
+
+def _but_one_in(mask: np.ndarray, every: int) -> np.ndarray:
+    """The instructions of a mask without one of so many that follow each other."""
+    left = mask.copy()
+    left[np.flatnonzero(mask)[::every]] = False
+    return left
 
 
 def constant_serial(case: Case) -> Iterator[Draft]:

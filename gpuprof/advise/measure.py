@@ -22,13 +22,11 @@ def measured(case: Case, drafts: Sequence[Draft], budget_seconds: float | None =
             break
         found.append(_gain(case, draft))
     worth = [each for each in found if each.speedup >= LEAST_GAIN]
-    return sorted(worth, key=lambda each: (each.cycles_after, each.draft.topic, each.draft.place))[:MOST_PIECES]
+    return sorted(worth, key=lambda each: (-each.speedup, each.draft.topic, each.draft.place))[:MOST_PIECES]
 
 
 def _gain(case: Case, draft: Draft) -> Advice:
-    before = case.baseline.timing.cycles
     ways = [draft.interventions, *draft.others]
     cycles, best = min((round(timed(case.baseline.subject, way).cycles / draft.work), k) for k, way in enumerate(ways))
-    if draft.n_launches > 1:  # what a launch itself costs is paid once
-        before, cycles = case.launch_cycles, case.launch_cycles - (draft.n_launches - 1) * (before - cycles)
+    before = case.launch_cycles if draft.n_launches > 1 else case.baseline.timing.cycles
     return Advice(draft, ways[best], before, cycles)

@@ -97,7 +97,6 @@ def more_blocks(case: Case) -> Iterator[Draft]:
     if case.n_blocks * 2 > sms or case.baseline.subject.launch.blocks_of_cluster > 1:
         return
     parts = -(-sms // max(1, case.n_blocks))
-    full = parts * case.baseline.timing.blocks_per_sm
     yield Draft(
         "more_blocks",
         OF_KERNEL,
@@ -108,9 +107,6 @@ def more_blocks(case: Case) -> Iterator[Draft]:
         "SMs stay idle",
         (Intervention("split", (), parts, "", OF_KERNEL),),
         1 - case.n_blocks / sms,
-        others=tuple(
-            (Intervention("split", (), more, "", OF_KERNEL),) for more in dict.fromkeys((2 * parts, 4 * parts, full))
-        ),
     )
 
 
@@ -175,7 +171,7 @@ def launches(case: Case) -> Iterator[Draft]:
         "Make one launch of them: a loop in the kernel, a batch along gridDim.y, or a graph.",
         f"<<<dim3(grid, {case.n_launches}), block>>>",
         "the number of launches stays",
-        (Intervention("no_overhead", place=OF_KERNEL),),
+        (Intervention("repeated", (), case.n_launches, "", OF_KERNEL),),
         overhead,
         n_launches=case.n_launches,
     )

@@ -9,12 +9,11 @@ from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
-from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED
+from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED, STORE
 from gpuprof.whatif import on_accesses
 from gpuprof.whatif.whole_trace import positions
 
 CONFLICTS = 1.1  # passes through the banks per needed one from which there are conflicts
-SHUFFLED = 5  # steps of a tree that a warp does without a barrier: 32 lanes
 REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared memory
 FEW_LANES = 0.7  # of a warp: a tree's later steps have fewer
 READS_PER_MULTIPLY = 0.4  # of shared memory, from which a product is bound by it
@@ -125,7 +124,7 @@ def warp_shuffle(case: Case) -> Iterator[Draft]:
     place = case.worst(accesses, case.ended + case.executed)
     if place is None:
         return
-    both = barriers | accesses
+    both, stores = barriers | accesses, case.inst["operation"] == STORE
     share = case.share(case.baseline.waited(both) + float(case.baseline.charged[barriers].sum()))
     steps = case.executed[barriers].sum() / max(1, case.n_warps)
     yield Draft(
@@ -136,7 +135,8 @@ def warp_shuffle(case: Case) -> Iterator[Draft]:
         "memory, and the first warp adds these.",
         "for (int k = 16; k > 0; k /= 2) v += __shfl_down_sync(0xffffffff, v, k);",
         "barriers a warp passes stay above two",
-        (case.change("thinned", both, place.name)._replace(amount=max(2, round(steps / (steps - SHUFFLED)))),),
+        # A shuffle takes a shared load's time; stores and barriers are what it saves.
+        (case.change("open_barrier", barriers, place.name), case.change("free", accesses & stores, place.name)),
         share,
     )
 

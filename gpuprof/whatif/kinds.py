@@ -96,6 +96,10 @@ def _smaller_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(pieces=on_blocks.smaller(scene.pieces, what.amount))
 
 
+def _repeated(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
+    return scene._replace(pieces=on_blocks.repeated(scene.pieces, what.amount))
+
+
 def _even(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
     return scene._replace(pieces=on_blocks.even(scene.program, scene.pieces))
 
@@ -114,6 +118,8 @@ KINDS = {
         on_trace=_accesses(on_accesses.without_sectors)),
     "l2_hits": Kind("What it reads, the L2 has: it never waits for the DRAM.",
         on_trace=_instructions(on_program.with_l2_hits)),
+    "read_once": Kind("Its loads of what the warp has loaded there before hit the L1.",
+        on_trace=_accesses(on_accesses.read_once)),
     "from_shared": Kind("Its loads come from shared memory, without bank conflicts.",
         on_trace=_on_this_chip(on_program.in_shared_memory)),
     "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, of "
@@ -155,6 +161,7 @@ KINDS = {
         on_trace=_dealt),
     "split": Kind("Each block is so many blocks, which have a part of its steps each.", on_trace=_split),
     "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
+    "repeated": Kind("There are all blocks, so many times.", on_trace=_repeated),
     "even": Kind("All warps have the same work: the steps of all, one after the other, cut into equal parts.",
         on_trace=_even),
     "smaller_blocks": Kind("Each block is so many blocks of a part of its warps.", on_trace=_smaller_blocks),

@@ -38,6 +38,24 @@ def without_sectors(program: StaticProgram, piece: TracePiece, chosen: np.ndarra
     return with_accesses(piece, np.ones(len(hits), np.bool_), accesses, piece.sectors[~_of_sectors(piece, hits)])
 
 
+def read_once(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
+    """Loads of what the warp has loaded by one of them before hit the L1."""
+    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    inst = program.inst
+    loads = (chosen & global_loads(inst) & (inst["polls"] == 0))[at.inst] & (sector_counts(piece.accesses) > 0)
+    counts = sector_counts(piece.accesses)
+    of_loads = np.repeat(loads, counts)
+    keys = np.repeat(at.warp, counts)[of_loads] << 48 | piece.sectors[of_loads] & SECTOR_MASK
+    is_first = np.zeros(len(keys), np.bool_)
+    is_first[np.unique(keys, return_index=True)[1]] = True
+    kept = np.ones(len(piece.sectors), np.bool_)
+    kept[of_loads] = is_first
+    left = np.add.reduceat(np.append(kept, False).astype(np.int64), starts(counts)[:-1]) * (counts > 0)
+    accesses = piece.accesses.copy()
+    accesses["n_sectors"][loads], accesses["more_sectors"][loads] = left[loads] & 255, left[loads] >> 8
+    return with_accesses(piece, np.ones(len(loads), np.bool_), accesses, piece.sectors[kept])
+
+
 def _of_sectors(piece: TracePiece, chosen: np.ndarray) -> np.ndarray:
     """bool (n_sectors,): of a mask of accesses, their sectors."""
     return np.repeat(chosen, sector_counts(piece.accesses))

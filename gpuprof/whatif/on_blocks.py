@@ -7,6 +7,7 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
+from gpuprof.whatif.data_flow import derived
 from gpuprof.whatif.on_steps import slots_of_blocks
 from gpuprof.whatif.whole_trace import ROWS, in_order, positions, sector_counts, starts
 
@@ -92,7 +93,7 @@ def wide(
         return program, tuple(pieces)
     for name in ("width", "least_passes", "lane_nbytes"):
         inst[name][chosen] *= times
-    again = on_loaded_values(program, chosen) & np.isin(inst["kind"], (PLAIN, SHUFFLE))
+    again = derived(program, chosen & (inst["operation"] == LOAD)) & np.isin(inst["kind"], (PLAIN, SHUFFLE))
     inst["slots"][again] *= times
     first = in_order([whole], np.arange(0, n_blocks, times))
     per_warp = len(whole.accesses) // len(whole.final)
@@ -111,23 +112,6 @@ def wide(
     per_warp_sectors = wider.reshape(-1, per_warp).sum(axis=1)
     joined = first._replace(accesses=accesses.ravel(), sector_start=starts(per_warp_sectors), sectors=sectors)
     return replace(program, inst=inst), (joined,)
-
-
-def on_loaded_values(program: StaticProgram, loads: np.ndarray) -> np.ndarray:
-    """bool (n_instructions,): instructions that take what chosen loads bring, or what others make of it, in the order of
-    the code.
-    """
-    found = np.zeros(len(program.inst), np.bool_)
-    loaded: set[int] = set()
-    for index, inst in enumerate(program.inst):
-        first, end = int(inst["first_dep"]), int(inst["first_dep"] + inst["n_deps"])
-        written = program.dep[end - int(inst["n_writes"]) : end].tolist()
-        found[index] = not loaded.isdisjoint(program.dep[first : end - int(inst["n_writes"])].tolist())
-        if found[index] or (loads[index] and inst["operation"] == LOAD):
-            loaded.update(written)
-        else:
-            loaded.difference_update(written)
-    return found
 
 
 def _all_alike(piece: TracePiece, access_inst: np.ndarray) -> bool:
@@ -150,6 +134,12 @@ def _regrouped(sectors: np.ndarray, counts: np.ndarray, kept: np.ndarray) -> np.
     first = starts(counts.ravel())[:-1][order]
     begin = starts(n)
     return sectors[np.repeat(first - begin[:-1], n) + np.arange(begin[-1])]
+
+
+def repeated(pieces: Sequence[TracePiece], times: int) -> tuple[TracePiece, ...]:
+    """All blocks, so many times."""
+    n_blocks = sum(piece.n_blocks for piece in pieces)
+    return (in_order(pieces, np.tile(np.arange(n_blocks), times)),)
 
 
 def smaller(pieces: Sequence[TracePiece], parts: int) -> tuple[TracePiece, ...]:
