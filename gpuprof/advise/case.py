@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +18,7 @@ from gpuprof.whatif.candidates import OF_KERNEL, Place, intervention, places
 from gpuprof.whatif.data_flow import derived
 from gpuprof.whatif.intervention import Intervention
 
+WHOLE = Place(OF_KERNEL, np.zeros(0, np.bool_))
 OWN = ("tid.", "laneid", "warpid", "lanemask")  # special registers that differ between the threads of a block
 # An element of an array in a line of source: "tile[ty][k]" has the name "tile" and the index "[ty][k]".
 ELEMENT = re.compile(r"\b([A-Za-z_]\w*(?:(?:\.|->)\w+)*)((?:\s*\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\])+)")
@@ -138,7 +138,7 @@ class Case:
         """The array elements in a line: (array, index with its brackets)."""
         return [(name, index.replace(" ", "")) for name, index in ELEMENT.findall(self.text(place))]
 
-    def change(self, kind: str, mask: np.ndarray, place: str = OF_KERNEL) -> Intervention:
+    def change(self, kind: str, mask: np.ndarray, place: Place) -> Intervention:
         return intervention(kind, self.chosen(mask), place)
 
     def counted_line(self, place: Place, mask: np.ndarray) -> Line:

@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
+from gpuprof.whatif.candidates import Place
 from gpuprof.whatif.intervention import Intervention
 
 
 class Draft(NamedTuple):
-    """topic: of topics.TOPICS. place: "FILE:N" or "kernel". evidence: what was counted, in numbers. change: what to do;
+    """topic: of topics.TOPICS. at: a line, or the kernel. evidence: what was counted, in numbers. change: what to do;
     sketch: in the kernel's own names. refuted_by: what to look at afterwards that would show the advice to be wrong.
     interventions: what stands for the change in the measurement; `others`: further ways of the same change, of which
     the best counts. share: the part of the launch's cycles that the ledger charges to it. work: the part of the
@@ -14,7 +15,7 @@ class Draft(NamedTuple):
     """
 
     topic: str
-    place: str
+    at: Place
     evidence: str
     change: str
     sketch: str
@@ -24,6 +25,18 @@ class Draft(NamedTuple):
     work: float = 1.0
     others: tuple[tuple[Intervention, ...], ...] = ()
     n_launches: int = 1
+
+    @property
+    def place(self) -> str:
+        return self.at.name
+
+    @property
+    def path(self) -> str:
+        return self.at.path
+
+    @property
+    def line(self) -> int:
+        return self.at.line
 
 
 class Advice(NamedTuple):

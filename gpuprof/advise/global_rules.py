@@ -45,15 +45,20 @@ def coalesce(case: Case) -> Iterator[Draft]:
     )
     yield Draft(
         "coalesce",
-        place.name,
+        place,
         evidence,
         "Let the 32 threads of a warp touch neighbouring addresses: change which index threadIdx.x runs over, keep the "
         "fields of a structure in arrays of their own, or go through shared memory.",
         _by_x(case, place),
         f"sectors a request at {place.name} stay above {ideal[here].sum() / max(1, requests):.3g}",
-        (case.change("packed", scattered, place.name),),
+        (case.change("packed", scattered, place),),
         max(share, LEAST_SHARE),
     )
+
+
+def is_scattered(case: Case, mask: np.ndarray) -> bool:
+    taken, ideal = case.baseline.sectors
+    return bool(taken[mask].sum() >= EXCESS * max(1, ideal[mask].sum()))
 
 
 def _by_x(case: Case, place: Place) -> str:
@@ -91,14 +96,14 @@ def vectorize(case: Case) -> Iterator[Draft]:
     waited = case.share(case.baseline.waited(narrow))
     yield Draft(
         "vectorize",
-        place.name,
+        place,
         f"{plural(int(narrow.sum()), 'access', 'accesses')} of {nbytes} {'byte' if nbytes == 1 else 'bytes'} a thread, "
         f"neighbouring threads next to each other; {percent0(waited)} of the time waits for them",
         f"Let each thread take {WIDE_TIMES} neighbouring elements with one access of {WIDE_TIMES * nbytes} bytes, and "
         "launch a fourth of the threads.",
         _as_vector(case, place, nbytes),
         f"instructions executed at {place.name} do not fall to a fourth",
-        (case.change("wide", narrow, place.name)._replace(amount=WIDE_TIMES),),
+        (case.change("wide", narrow, place)._replace(amount=WIDE_TIMES),),
         max(waited, case.share(float(case.issued_cycles.sum()) / 2)),
     )
 
@@ -130,21 +135,19 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
     tiles = "; ".join(f"__shared__ tile of {name}" for name in arrays[:2])
     yield Draft(
         "shared_tiling",
-        place.name,
+        place,
         f"its loads ask for {taken:,} sectors of {distinct:,} different ones, {taken / distinct:.3g} times each; "
         f"{percent0(share)} of the time waits for them",
         "Load each tile once into shared memory, wait at a barrier, and let the loop read it from there.",
         tiles,
         f"sectors asked for at {place.name} do not fall by the width of the tile",
-        (case.change("from_shared", loads, place.name),),
+        (case.change("from_shared", loads, place),),
         share,
     )
 
 
 def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int, int]:
-    """Sectors that accesses of a mask ask for; how many different ones of their blocks these are; and how many different
-    ones of their warps.
-    """
+    """Sectors that accesses of a mask ask for; of these, how many are different ones of a block; and of a warp."""
     taken = of_blocks = of_warps = 0
     subject = case.baseline.subject
     for piece in subject.traces[subject.number]:
@@ -164,7 +167,7 @@ def locality(case: Case) -> Iterator[Draft]:
     inst = case.inst
     loads = case.chosen(on_accesses.global_loads(inst) & (inst["operation"] != COPY))
     place = case.worst(loads, case.ended)
-    if place is None:
+    if place is None or is_scattered(case, place.insts & loads):  # parts of sectors that come again want packing
         return
     taken, _, of_warps = sector_uses(case, place.insts & loads)
     share = case.share(case.baseline.waited(loads, BEYOND_L1))
@@ -177,14 +180,15 @@ def locality(case: Case) -> Iterator[Draft]:
     times = taken / of_warps
     yield Draft(
         "locality",
-        place.name,
-        f"each warp reads its sectors there {times:.3g} times, and the L1 had {percent0(timing.l1_hits / timing.l1_sectors)} "
-        f"of what was asked; {percent0(share)} of the time waits for the rest",
-        "Change the order of the loops or of the blocks, so that what is read again is read soon, or kept in a register: "
-        "the loop over what shares the data belongs inside.",
+        place,
+        f"each warp reads its sectors there {times:.3g} times, and the L1 had "
+        f"{percent0(timing.l1_hits / timing.l1_sectors)} of what was asked; {percent0(share)} of the time waits for "
+        "the rest",
+        "Change the order of the loops or of the blocks, so that what is read again is read soon, or kept in a "
+        "register: the loop over what shares the data belongs inside.",
         case.text(place),
         f"L1 misses stay above {of_warps:,} sectors",
-        (case.change("read_once", place.insts & loads, place.name),),
+        (case.change("read_once", place.insts & loads, place),),
         share,
     )
 
@@ -198,13 +202,13 @@ def redundant_threads(case: Case) -> Iterator[Draft]:
         place = next(each for each in case.lines if each.insts[index])
         yield Draft(
             "redundant_threads",
-            place.name,
-            f"the lanes of a warp load the same words and store to one place: {found.count:,} stores write what another "
-            "lane has written",
+            place,
+            f"the lanes of a warp load the same words and store to one place: {found.count:,} stores write what "
+            "another lane has written",
             "Give each thread a result of its own, or launch one thread for each result.",
             "",
             f"stores at {place.name} do not fall",
-            (case.change("one_in", np.zeros(len(case.inst), np.bool_), place.name)._replace(amount=times),),
+            (case.change("one_in", np.zeros(len(case.inst), np.bool_), place)._replace(amount=times),),
             1 - 1 / times,
         )
 
@@ -230,16 +234,16 @@ def repeated_sums(case: Case) -> Iterator[Draft]:
     share = case.share(case.baseline.waited(here) + float(case.baseline.charged[place.insts].sum()))
     yield Draft(
         "redundant_threads",
-        place.name,
-        f"all {warps} warps of a block read the same {of_blocks:,} sectors, and all lanes of a warp one word at a time: "
-        f"{32 * warps} threads compute the same",
+        place,
+        f"all {warps} warps of a block read the same {of_blocks:,} sectors, and all lanes of a warp one word at a "
+        f"time: {32 * warps} threads compute the same",
         "Let each thread read its part, and add the parts up by shuffles and once through shared memory; all threads "
         "then read the one result.",
         f"for (int k = threadIdx.x; ...; k += blockDim.x), then __shfl_xor_sync; now: {case.text(place)}",
         f"instructions executed at {place.name} do not fall by the threads of a block",
-        (case.change("thinned", here, place.name)._replace(amount=32 * warps),),
+        (case.change("thinned", here, place)._replace(amount=32 * warps),),
         share,
-        others=((case.change("free", _but_one_in(case.chosen(place.insts), 32 * warps), place.name),),),  # unrolled
+        others=((case.change("free", _but_one_in(case.chosen(place.insts), 32 * warps), place),),),  # unrolled
     )
 
 
@@ -267,13 +271,13 @@ def constant_serial(case: Case) -> Iterator[Draft]:
     arrays = case.elements(place)
     yield Draft(
         "constant_serial",
-        place.name,
+        place,
         f"a warp's lanes read {several / all_loads:.3g} different places of constant memory at a time; they take turns",
         "Keep the table in shared memory, or read it through the L1 as const __restrict__: constant memory is for what "
         "all lanes read alike.",
         f"__shared__ copy of {arrays[0][0]}" if arrays else "",
         f"stalls that {place.name} ends stay",
-        (case.change("one_constant", loads, place.name),),
+        (case.change("one_constant", loads, place),),
         share,
     )
 
@@ -287,13 +291,13 @@ def fences(case: Case) -> Iterator[Draft]:
     n = int(case.executed[mask].sum())
     yield Draft(
         "fences",
-        place.name,
-        f"{plural(n, 'fence', 'fences')} of warps, {percent0(case.share(float(charged[mask].sum())))} of the time; each "
-        "waits for all stores before it, and a fence of the device empties the L1",
+        place,
+        f"{plural(n, 'fence', 'fences')} of warps, {percent0(case.share(float(charged[mask].sum())))} of the time; "
+        "each waits for all stores before it, and a fence of the device empties the L1",
         "Fence once after the last store, of the block only where no other block reads (__threadfence_block, or a "
         "release of cuda::thread_scope_block), or leave the order to __syncthreads.",
         case.text(place),
         f"membar stalls at {place.name} stay",
-        (case.change("no_fence", mask, place.name),),
+        (case.change("no_fence", mask, place),),
         case.share(float(charged[mask].sum())),
     )

@@ -12,6 +12,7 @@ from gpuprof.advise.shared_rules import is_tree
 from gpuprof.base.wording import percent0, plural
 from gpuprof.timing.state.layout import PORT_FP64
 from gpuprof.whatif.bounds import AT_LINES
+from gpuprof.whatif.candidates import Place
 
 LOST_LANES = 0.1  # ours: of all lanes
 
@@ -29,14 +30,14 @@ def divergence(case: Case) -> Iterator[Draft]:
     n = int(splits[place.insts].sum())
     yield Draft(
         "divergence",
-        place.name,
-        f"{plural(n, 'branch', 'branches')} of warps split there, of {case.executed[place.insts & branches].sum():,}; an "
-        f"instruction runs with {threads / max(1, executed):.3g} of {launched:.3g} lanes on average",
+        place,
+        f"{plural(n, 'branch', 'branches')} of warps split there, of {case.executed[place.insts & branches].sum():,}; "
+        f"an instruction runs with {threads / max(1, executed):.3g} of {launched:.3g} lanes on average",
         "Let the lanes of a warp go the same way: sort or group the work by it, so that whole warps take one side, or "
         "loops of equal length are together.",
         case.text(place),
         f"divergent branches at {place.name} do not fall",
-        (case.change("full_warps", branches, place.name),),
+        (case.change("full_warps", branches, place),),
         lost,
     )
 
@@ -55,28 +56,28 @@ def f64(case: Case) -> Iterator[Draft]:
     )
     wide = any(op.space == "global" and "f64" in op.types for op in case.ops)
     evidence = (
-        f"{case.executed[mask].sum():,} f64 instructions of warps, and {case.executed[conversions].sum():,} conversions "
-        f"between f32 and f64; {percent0(share)} of the time"
+        f"{case.executed[mask].sum():,} f64 instructions of warps, and {case.executed[conversions].sum():,} "
+        f"conversions between f32 and f64; {percent0(share)} of the time"
     )
     change = (
         "Compute in float where its 24 bits are enough."
         if wide
-        else "No f64 is loaded or stored: a literal or a function makes the arithmetic f64. Write 1.0f for 1.0, and sqrtf "
-        "for sqrt."
+        else "No f64 is loaded or stored: a literal or a function makes the arithmetic f64. Write 1.0f for 1.0, and "
+        "sqrtf for sqrt."
     )
     yield Draft(
         "f64",
-        place.name,
+        place,
         evidence,
         change,
         case.text(place),
         f"f64 instructions at {place.name} stay",
-        (case.change("f32", mask, place.name), *_free(case, conversions, place.name)),
+        (case.change("f32", mask, place), *_free(case, conversions, place)),
         share,
     )
 
 
-def _free(case: Case, mask: np.ndarray, place: str) -> tuple:
+def _free(case: Case, mask: np.ndarray, place: Place) -> tuple:
     return (case.change("free", mask, place),) if mask.any() else ()
 
 
@@ -93,14 +94,14 @@ def costly_instructions(case: Case) -> Iterator[Draft]:
     slots = case.issued_cycles[mask].sum() / max(1, case.executed[mask].sum())
     yield Draft(
         "costly_instructions",
-        place.name,
+        place,
         f"{names}: {slots:.3g} issue slots each, {percent0(case.share(float(case.issued_cycles[mask].sum())))} of the "
         f"warps' time to issue, {percent0(share)} with what waits for it",
         "Take it out of the loop: a power of two by shift and mask, a fixed divisor as a template parameter or a "
         "multiplication by its reciprocal, x * x for pow(x, 2), __fdividef or __sinf where their error is allowed.",
         case.text(place),
         f"issue slots at {place.name} do not fall",
-        (case.change("one_slot", mask, place.name),),
+        (case.change("one_slot", mask, place),),
         share,
     )
 
@@ -129,14 +130,14 @@ def costly_functions(case: Case) -> Iterator[Draft]:
     name = FUNCTIONS.search(case.text(place))[0].rstrip("( ")
     yield Draft(
         "costly_instructions",
-        place.name,
-        f"{name} takes {int(here.sum())} instructions, and a warp executes {case.executed[here].sum() / case.n_warps:,.0f} "
-        f"of them; {percent0(share)} of the time",
+        place,
+        f"{name} takes {int(here.sum())} instructions, and a warp executes "
+        f"{case.executed[here].sum() / case.n_warps:,.0f} of them; {percent0(share)} of the time",
         f"Replace {name} by what the loop needs: a running product for powers, a recurrence, a table, or the fast "
         "variant (__powf, __sinf, __expf) where its error is allowed.",
         case.text(place),
         f"instructions executed at {place.name} do not fall",
-        (case.change("free", left_out, place.name),),
+        (case.change("free", left_out, place),),
         share,
     )
 
@@ -161,12 +162,12 @@ def local_memory(case: Case) -> Iterator[Draft]:
     )
     yield Draft(
         "spills" if is_spills else "local_arrays",
-        place.name,
+        place,
         f"{case.executed[mask].sum():,} accesses to local memory by warps, {percent0(share)} of the time; "
         f"{function.local_nbytes} bytes a thread, {spilled} of them spilled registers",
         change,
         case.text(place),
         "local memory stays in use",
-        (case.change("no_spills", mask, place.name),),
+        (case.change("no_spills", mask, place),),
         share,
     )

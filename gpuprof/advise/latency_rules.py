@@ -8,7 +8,7 @@ from gpuprof.advise.case import Case
 from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
-from gpuprof.timing.state.static_program import SHARED, STORE
+from gpuprof.timing.state.static_program import GLOBAL, SHARED, STORE
 from gpuprof.whatif import on_accesses
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.search import mean_wait_cycles
@@ -26,12 +26,12 @@ def independent_work(case: Case) -> Iterator[Draft]:
         return
     here = place.insts & loads
     share = case.share(case.baseline.waited(here, BEYOND_L1))
-    if share < 2 * LEAST_SHARE or dram_use(case) > FULL:
+    if share < 2 * LEAST_SHARE or dram_use(case) > FULL or are_in_flight(case, here):
         return
     wait = mean_wait_cycles(case.baseline, np.flatnonzero(here).tolist())
     amount = wait * (IN_FLIGHT - 1) // IN_FLIGHT
     staged = case.chosen((case.inst["kind"] == SHARED) & (case.inst["operation"] == STORE))
-    through_shared = bool((staged & place.insts).any())
+    through_shared = bool((staged & place.insts & case.is_repeated).any())
     by_hand = through_shared and case.chip.arch >= "sm_80"
     change = (
         "Load the next tile while this one is used: cp.async into a second buffer, and wait only before its use."
@@ -41,15 +41,24 @@ def independent_work(case: Case) -> Iterator[Draft]:
     )
     yield Draft(
         "async_copy" if by_hand else "independent_work",
-        place.name,
-        f"{case.executed[here].sum():,} loads of warps, each waited for {wait:,} cycles on average; {percent0(share)} of "
-        f"the time, with the DRAM {percent0(dram_use(case))} busy",
+        place,
+        f"{case.executed[here].sum():,} loads of warps, each waited for {wait:,} cycles on average; {percent0(share)} "
+        f"of the time, with the DRAM {percent0(dram_use(case))} busy",
         change,
         case.text(place),
         f"stalls at {place.name} do not get shorter than {wait:,} cycles",
-        (case.change("sooner", here, place.name)._replace(amount=amount),),
+        (case.change("sooner", here, place)._replace(amount=amount),),
         share,
     )
+
+
+def are_in_flight(case: Case, loads: np.ndarray) -> bool:
+    """Loads in a row, outside of a loop: they are under way together, unless a store between them holds them back."""
+    if (loads & case.is_repeated).any():
+        return False
+    stores = case.chosen((case.inst["kind"] == GLOBAL) & (case.inst["operation"] == STORE))
+    places = np.flatnonzero(loads)
+    return not stores[places.min() : places.max()].any()
 
 
 def dram_use(case: Case) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.advise.case import Case
+from gpuprof.advise.case import WHOLE, Case
 from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
@@ -40,10 +40,10 @@ def occupancy_limit(case: Case) -> Iterator[Draft]:
         warps = fit.blocks_per_sm * fit.warps_per_block
         yield Draft(
             "occupancy",
-            OF_KERNEL,
-            f"{name} limit{'' if resource == 'blocks' or resource == 'shared' else ''} an SM to {fit.blocks_per_sm} "
-            f"blocks, {warps} of its {case.chip.warp_slots} warps; {launch.function.registers} registers a thread, "
-            f"{fit.shared_nbytes_per_block:,} bytes of shared memory a block",
+            WHOLE,
+            f"limited by {name}, an SM has {fit.blocks_per_sm} blocks, {warps} of its {case.chip.warp_slots} warps; "
+            f"{launch.function.registers} registers a thread, {fit.shared_nbytes_per_block:,} bytes of shared memory "
+            "a block",
             change,
             f"__launch_bounds__({threads}, {fit.blocks_per_sm + 1})" if resource == "registers" else "",
             "achieved occupancy stays",
@@ -71,7 +71,7 @@ def large_blocks(case: Case) -> Iterator[Draft]:
     waiting = case.baseline.charged.sum() - case.issued_cycles.sum()
     yield Draft(
         "occupancy",
-        OF_KERNEL,
+        WHOLE,
         f"blocks of {threads} threads: {fit.blocks_per_sm} of them fit an SM, {percent0(filled)} of its warp slots "
         f"(limited by {fit.limiter})",
         "Launch smaller blocks, and more of them: more warps then fit an SM.",
@@ -99,7 +99,7 @@ def more_blocks(case: Case) -> Iterator[Draft]:
     parts = -(-sms // max(1, case.n_blocks))
     yield Draft(
         "more_blocks",
-        OF_KERNEL,
+        WHOLE,
         f"{case.n_blocks} blocks on {sms} SMs: {percent0(1 - case.n_blocks / sms)} of the chip has nothing to do",
         "Deal the work of a block to several: a loop over k in parts whose sums are added at the end (split-K), a grid "
         "that covers more of the output, or smaller blocks.",
@@ -121,7 +121,7 @@ def tail(case: Case) -> Iterator[Draft]:
     kept = whole * capacity
     yield Draft(
         "tail",
-        OF_KERNEL,
+        WHOLE,
         f"{case.n_blocks} blocks, {capacity} at a time: {whole} full waves, and a last one of {case.n_blocks - kept} "
         f"blocks that keeps {percent0(fill)} of the chip busy",
         "Choose block size and work per block so that whole waves come out, or let blocks stay and fetch their work.",
@@ -144,11 +144,11 @@ def load_balance(case: Case) -> Iterator[Draft]:
         return
     yield Draft(
         "load_balance",
-        OF_KERNEL,
+        WHOLE,
         f"the longest block issues {ratio:.3g} times as much as the mean: {int(slots.max()):,} slots, "
         f"{slots.mean():,.0f} on average; SMs are idle {percent0(idle)} of the time",
-        "Start long blocks first, give each block the same amount of work, or let blocks fetch their next piece with an "
-        "atomic.",
+        "Start long blocks first, give each block the same amount of work, or let blocks fetch their next piece with "
+        "an atomic.",
         "",
         "SMs still end far from each other",
         (Intervention("dealt", place=OF_KERNEL),),
@@ -165,7 +165,7 @@ def launches(case: Case) -> Iterator[Draft]:
         return
     yield Draft(
         "launches",
-        OF_KERNEL,
+        WHOLE,
         f"{case.n_launches} launches of {case.launch_cycles / case.n_launches:,.0f} cycles each; "
         f"{chip.grid_overhead_cycles:,} of these are the launch's own",
         "Make one launch of them: a loop in the kernel, a batch along gridDim.y, or a graph.",

@@ -35,13 +35,13 @@ def bank_conflicts(case: Case) -> Iterator[Draft]:
     arrays = case.elements(place)
     yield Draft(
         "bank_conflicts",
-        place.name,
+        place,
         f"{used[here].sum():,} passes through the banks where {ideal[here].sum():,} would do, "
         f"{used[here].sum() / max(1, ideal[here].sum()):.3g}-way conflicts",
         remedy(case.counted, line, worst_of(line, lambda each: each.counters.l1_wavefronts_shared_excess)),
         _padded(case, arrays[-1][0] if len(arrays) == 1 else "", place.path, [name for name, _ in arrays]),
         f"wavefronts at {place.name} stay above {ideal[here].sum():,}",
-        (case.change("no_conflicts", mask, place.name),),
+        (case.change("no_conflicts", mask, place),),
         share,
     )
 
@@ -78,15 +78,15 @@ def atomics(case: Case) -> Iterator[Draft]:
     change = (
         "Give each warp a copy of its own in shared memory, and add the copies up at the end."
         if in_shared
-        else "Add in registers and in the warp first (__reduce_add_sync, __shfl_down_sync), then in a copy of the block "
-        "in shared memory, and to global memory once a block."
+        else "Add in registers and in the warp first (__reduce_add_sync, __shfl_down_sync), then in a copy of the "
+        "block in shared memory, and to global memory once a block."
     )
-    own = case.change("own_addresses", mask, place.name)
-    one = case.change("one_a_warp", mask, place.name)
+    own = case.change("own_addresses", mask, place)
+    one = case.change("one_a_warp", mask, place)
     meet = meeting_lanes(case, mask)
     yield Draft(
         "atomics",
-        place.name,
+        place,
         evidence,
         change,
         f"__shared__ copy of {name} for each {'warp' if in_shared else 'block'}",
@@ -129,14 +129,14 @@ def warp_shuffle(case: Case) -> Iterator[Draft]:
     steps = case.executed[barriers].sum() / max(1, case.n_warps)
     yield Draft(
         "warp_shuffle",
-        place.name,
+        place,
         f"a warp passes {steps:.3g} barriers, and ever fewer of its lanes take part in what is between them",
         "Let each warp add up its 32 values by shuffles, without a barrier; one value a warp goes through shared "
         "memory, and the first warp adds these.",
         "for (int k = 16; k > 0; k /= 2) v += __shfl_down_sync(0xffffffff, v, k);",
         "barriers a warp passes stay above two",
         # A shuffle takes a shared load's time; stores and barriers are what it saves.
-        (case.change("open_barrier", barriers, place.name), case.change("free", accesses & stores, place.name)),
+        (case.change("open_barrier", barriers, place), case.change("free", accesses & stores, place)),
         share,
     )
 
@@ -155,14 +155,14 @@ def barriers(case: Case) -> Iterator[Draft]:
     between = case.executed.sum() / max(1, case.executed[mask].sum())
     yield Draft(
         "barriers",
-        place.name,
-        f"a warp passes {passed:.3g} barriers, {between:.3g} instructions apart; {percent0(share)} of the time is spent "
-        "at them",
+        place,
+        f"a warp passes {passed:.3g} barriers, {between:.3g} instructions apart; {percent0(share)} of the time is "
+        "spent at them",
         "Leave out barriers that order nothing: two buffers that take turns need one a step, what a warp alone uses "
         "needs __syncwarp, and a barrier outside of the loop serves all turns of it.",
         "",
         f"barrier stalls at {place.name} stay",
-        (case.change("open_barrier", mask, place.name),),
+        (case.change("open_barrier", mask, place),),
         share,
     )
 
@@ -183,14 +183,14 @@ def register_blocking(case: Case) -> Iterator[Draft]:
     left_out[np.flatnonzero(here)[::BLOCKED_PART]] = False
     yield Draft(
         "register_blocking",
-        place.name,
+        place,
         f"{n_reads:,} reads of shared memory for {n_multiplies:,} multiplications, "
         f"{n_reads / n_multiplies:.3g} each",
         "Let each thread compute several results, 4 x 4 say, and keep their operands in registers: eight reads then "
         "serve sixteen multiplications.",
         "float sums[4][4]; float a[4], b[4];",
         f"reads of shared memory per multiplication at {place.name} stay above 0.5",
-        (case.change("free", left_out, place.name),),
+        (case.change("free", left_out, place),),
         share,
     )
 
@@ -213,12 +213,12 @@ def tensor_cores(case: Case) -> Iterator[Draft]:
     share = case.share(case.baseline.waited(here) + float(case.issued_cycles[here].sum()))
     yield Draft(
         "tensor_cores",
-        place.name,
+        place,
         f"{case.executed[multiplies].sum():,} multiplications of halves by warps, and none on the tensor pipe",
         "Multiply tiles of 16 x 16 x 16 with wmma::mma_sync or mma.sync: a warp does 4,096 multiplications in one "
         "instruction.",
         "wmma::mma_sync(sums, a, b, sums);",
         "the tensor pipe stays idle",
-        (case.change("free", gone, place.name),),
+        (case.change("free", gone, place),),
         share,
     )

@@ -36,6 +36,7 @@ COMMANDS = {
     "check": "Compare with committed baselines; exit 3 on a regression.",
     "bisect": "Find the commit that made a metric grow.",
     "diff": "Show how two profiles differ, by lines, reasons and causes.",
+    "advise": "Say what to change next, with the measured gain of each.",
     "whatif": "Measure what a change would bring, on the same emulation.",
     "sweep": "Run one file on a table of chips and parameters.",
     "predict": "Predict times, scores and bottlenecks on other chips.",

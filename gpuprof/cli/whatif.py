@@ -1,17 +1,16 @@
 """gpuprof whatif: launches timed again with one thing changed."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
+from gpuprof.cli.options.arguments import WithArguments
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.option import CHIPS, LIST, OUTPUT, SELECTION, SWITCH, Given, Option
-from gpuprof.cli.options.sources import SOURCE_OPTIONS, collect, collecting_words, is_source
+from gpuprof.cli.options.outputs import OutputPath, claim, database
+from gpuprof.cli.options.sources import SOURCE_OPTIONS, recording_of, seconds_of
 from gpuprof.cli.options.value_types import NearChoice
 
 if TYPE_CHECKING:
@@ -39,6 +38,9 @@ OWN = (
     Option("--jobs", "jobs", "Processes to measure on.",
            metavar="N", type=click.IntRange(1, 64), group=CHIPS, default=1),
     Option("--json", "is_json", "Print JSON.", form=SWITCH, group=OUTPUT),
+    Option("-o --output", "output", "Also write the profile with what was measured as a database: `report` and `view` "
+           "show it.", metavar="NAME.gpudb", type=OutputPath(database), group=OUTPUT),
+    Option("--force", "force", "Overwrite a file of another kind.", form=SWITCH, group=OUTPUT),
     Option("--width", "width", "Columns per line.",
            metavar="N", type=click.IntRange(min=20), usual="the terminal's", group=OUTPUT),
     *SOURCE_OPTIONS,
@@ -66,37 +68,13 @@ def command(file: Path, given: Given):
     if given.line:
         check_line(given.line)
     budget_seconds = None if given.everything else seconds_of(given.budget)
+    if given.output:
+        claim(given.output, database, [file], given.force)
     with recording_of(file, given) as recording:
         found = measure(recording, file, given, budget_seconds)
+        if given.output:
+            save(found, recording, given.output)
     show(found, given)
-
-
-def seconds_of(text: str) -> float:
-    """ "90s", "2m" or a plain number, in seconds. Raises UsageError for anything else."""
-    from gpuprof.errors import UsageError
-
-    unit = {"s": 1, "m": 60}.get(text[-1:], None)
-    number = text[:-1] if unit else text
-    if not number.replace(".", "", 1).isdigit():
-        raise UsageError(f"--budget {text}: expected seconds or minutes, as in 60s or 2m")
-    return float(number) * (unit or 1)
-
-
-@contextmanager
-def recording_of(file: Path, given: Given) -> Iterator[Path]:
-    """A recording with a command stream: the file itself, or made of it."""
-    from gpuprof.base.scratch import temporary_folder
-    from gpuprof.errors import UsageError
-
-    words, arguments = collecting_words(given), arguments_after_dashes()
-    if not is_source(file):
-        if words or arguments:
-            what = words[0] if words else "what follows --"
-            raise UsageError(f"{what} is for a file that is collected, and {file} is a profile; leave it out")
-        yield file
-        return
-    with temporary_folder() as folder:
-        yield collect(file, [*words, "--save-stream"], arguments, folder / "collected.gprec")
 
 
 def measure(recording: Path, file: Path, given: Given, budget_seconds: float | None) -> "WhatIf":
@@ -123,6 +101,13 @@ def measure(recording: Path, file: Path, given: Given, budget_seconds: float | N
             rows, left = search(baselines, asked)
             rows = tuple(sorted(rows, key=lambda row: -row.speedup))
     return WhatIf(str(file), chip, chosen, fidelity, rows, left)
+
+
+def save(found: "WhatIf", recording: Path, output: Path) -> None:
+    from gpuprof.correlate.correlate import correlate
+    from gpuprof.whatif.store import add_rows
+
+    correlate(recording, output, lambda database: add_rows(database, found.rows))
 
 
 def show(found: "WhatIf", given: Given) -> None:

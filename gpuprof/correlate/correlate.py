@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -65,8 +65,15 @@ PRAGMA user_version = {VERSION};
 """
 
 
-def correlate(recording: Path, database: Path) -> Recording:
-    """Write the database of a recording; the same recording gives the same bytes. An error leaves no file.
+def _nothing(database: sqlite3.Connection) -> None:
+    """What a database has beyond its recording: nothing."""
+
+
+def correlate(
+    recording: Path, database: Path, add: Callable[[sqlite3.Connection], None] = _nothing
+) -> Recording:
+    """Write the database of a recording; the same recording gives the same bytes. An error leaves no file. `add` gets
+    the database when the recording is in it, for rows of other origins.
 
     A damaged recording is correlated up to its damage. Returns what was read of the recording, without samples and
     tasks. Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
@@ -76,6 +83,7 @@ def correlate(recording: Path, database: Path) -> Recording:
             partial.touch()  # where the system refuses it says why, and SQLite would not
             with closing(sqlite3.connect(partial, isolation_level=None)) as db:
                 read = build_database(db, Path(recording))
+                add(db)
                 with stage(f"packing {Path(database).name}"):
                     db.execute("VACUUM")
     except sqlite3.OperationalError as error:

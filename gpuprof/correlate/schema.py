@@ -6,7 +6,8 @@ and findings of trace generators; 5 findings about performance, and what finding
 relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
 live registers; 7 draws, their units, their shaders' waves, and the primitives of these; 8 what draws' units
 read and write; 9 comments say the same as docs/gprec.md; 10 what caches held when a launch was measured, its
-repetitions, and the time of its atomics in the L2; 11 the time of copies, fills and host functions.
+repetitions, and the time of its atomics in the L2; 11 the time of copies, fills and host functions; 12 changes of
+launches, and advice, that were measured.
 """
 
 from gpuprof.tables.order import STORED

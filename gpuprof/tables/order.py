@@ -1,6 +1,6 @@
 """All tables, in the orders that decide what files look like."""
 
-from gpuprof.tables import blocks, code, draws, launch, samples, tasks
+from gpuprof.tables import blocks, code, draws, launch, measured, samples, tasks
 from gpuprof.tables.table import Table
 
 # With chunks of their own in a recording; in the order of docs/gprec.md.
@@ -28,5 +28,6 @@ STORED: tuple[Table, ...] = (
     tasks.OPERATIONS,
     *(draws.DRAWS, draws.DRAW_LAUNCHES, draws.DRAW_UNITS, draws.DRAW_WORK, draws.DRAW_TRAFFIC, draws.WAVES),
     draws.PRIMITIVES,
+    *(measured.ADVICE, measured.WHATIF),
 )
 BY_NAME = {table.name: table for table in STORED}

@@ -76,11 +76,13 @@ def at_places(baseline: Baseline, some: Sequence[Place], kinds: Collection[str] 
             chosen = place.insts & applies
             share = baseline.share(rule.costs(baseline, chosen)) if chosen.any() else 0.0
             if share >= LEAST_SHARE:
-                yield Candidate(intervention(kind, chosen, place.name), share)
+                yield Candidate(intervention(kind, chosen, place), share)
 
 
-def intervention(kind: str, chosen: np.ndarray, place: str) -> Intervention:
-    return Intervention(kind, tuple(np.flatnonzero(chosen).tolist()), AT_ONCE if kind == "sooner" else 0, "", place)
+def intervention(kind: str, chosen: np.ndarray, place: Place) -> Intervention:
+    amount = AT_ONCE if kind == "sooner" else 0
+    insts = tuple(np.flatnonzero(chosen).tolist())
+    return Intervention(kind, insts, amount, "", place.name, place.path, place.line)
 
 
 def of_launch(baseline: Baseline, kinds: Collection[str] = ()) -> Iterator[Candidate]:

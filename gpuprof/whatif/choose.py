@@ -26,7 +26,8 @@ def choose(database: sqlite3.Connection, kernel: str | None = None, launch: int 
     """
     found = [each for each in _launches(database) if launch is None or each.launch == launch]
     if not found:
-        raise NotComparable("no launch of the profile was timed to its end" if launch is None else f"no launch {launch}")
+        what = "no launch of the profile" if launch is None else f"no launch {launch} of the profile"
+        raise NotComparable(f"{what} was timed to its end")
     by_kernel: dict[str, list[Chosen]] = {}
     for each in found:
         by_kernel.setdefault(each.kernel, []).append(each)

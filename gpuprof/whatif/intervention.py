@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 class Intervention(NamedTuple):
     """kind: a name of `kinds.KINDS`. insts: the instructions of the program that it is about, ascending; none for the
-    whole launch. amount: cycles of `sooner`, blocks of `split`, `one_in` and `first_blocks`; unit: of `twice`. place: where, as a reader sees it.
+    whole launch. amount: cycles of `sooner`, and the number that some kinds on blocks and steps take; unit: of `twice`.
+    place: where, as a reader sees it; path and line: "" and 0 where it is no line.
     """
 
     kind: str
@@ -13,3 +14,5 @@ class Intervention(NamedTuple):
     amount: int = 0
     unit: str = ""
     place: str = ""
+    path: str = ""
+    line: int = 0

@@ -20,7 +20,8 @@ class Scene(NamedTuple):
     pieces: tuple[TracePiece, ...]
 
 
-OnTrace = Callable[[Scene, np.ndarray, Intervention], Scene]  # the instructions that it is about, bool (n_instructions,)
+# with the instructions that it is about, bool (n_instructions,)
+OnTrace = Callable[[Scene, np.ndarray, Intervention], Scene]
 
 
 class Kind(NamedTuple):
@@ -122,8 +123,8 @@ KINDS = {
         on_trace=_accesses(on_accesses.read_once)),
     "from_shared": Kind("Its loads come from shared memory, without bank conflicts.",
         on_trace=_on_this_chip(on_program.in_shared_memory)),
-    "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, of "
-        "those that they touched, in turn.", on_trace=_accesses(on_accesses.packed)),
+    "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, "
+        "of those that they touched, in turn.", on_trace=_accesses(on_accesses.packed)),
     "no_conflicts": Kind("Its accesses to shared memory pass the banks as often as their bytes need.",
         on_trace=_accesses(on_accesses.without_conflicts)),
     "own_addresses": Kind("No lanes of its atomics meet, and each warp has lines of its own for them.",
@@ -132,8 +133,8 @@ KINDS = {
         on_trace=_accesses(on_accesses.one_a_warp)),
     "one_constant": Kind("All lanes of its loads of constants read the same one.",
         on_trace=_accesses(on_accesses.uniform)),
-    "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the L2 "
-        "not before the end of the quantum of 64 cycles in which they were asked for.", on_trace=_sooner),
+    "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the "
+        "L2 not before the end of the quantum of 64 cycles in which they were asked for.", on_trace=_sooner),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
@@ -168,8 +169,8 @@ KINDS = {
     "full_warps": Kind("Lanes that go the same way are together: as many runs of each basic block as they fill warps.",
         on_trace=_full_warps),
     "thinned": Kind("Of a warp's runs of its basic block, there is one of so many.", on_trace=_thinned),
-    "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many times "
-        "as wide, all else it does once.", on_trace=_wide),
+    "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many "
+        "times as wide, all else it does once.", on_trace=_wide),
     "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),
 }  # fmt: skip
 

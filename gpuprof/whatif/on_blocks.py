@@ -80,8 +80,8 @@ def wide(
     program: StaticProgram, pieces: Sequence[TracePiece], chosen: np.ndarray, times: int
 ) -> tuple[StaticProgram, tuple[TracePiece, ...]]:
     """Of so many blocks that follow each other there is the first, and its chosen accesses have the sectors of all of
-    them, in its warps' order. What is computed of loaded values is computed as often as before. What is left as it is: launches whose blocks do not all take the same steps, and blocks
-    beyond the last multiple.
+    them, in its warps' order. What is computed of loaded values is computed as often as before. Launches whose blocks
+    do not all take the same steps stay as they are; blocks beyond the last multiple are left out.
     """
     n_blocks = sum(piece.n_blocks for piece in pieces) // times * times
     if not n_blocks:

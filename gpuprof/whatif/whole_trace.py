@@ -39,7 +39,7 @@ def sector_counts(accesses: np.ndarray) -> np.ndarray:
 
 
 class Positions(NamedTuple):
-    """Of each access of a piece: the step that made it, the warp (row of the piece), and the instruction, int64 (n,)."""
+    """Of each access of a piece, int64 (n,): the step that made it, the warp (row of the piece), the instruction."""
 
     step: np.ndarray
     warp: np.ndarray

@@ -278,7 +278,7 @@ def change(path: Path, script: str) -> None:
 FOREIGN = {
     f"PRAGMA application_id = {APPLICATION_ID + 1}": "is a SQLite file of another program, not a .gpudb that `gpuprof "
     "correlate` made",
-    "PRAGMA user_version = 12": "has schema version 12, and this gpuprof reads up to 11: use a newer gpuprof",
+    "PRAGMA user_version = 13": "has schema version 13, and this gpuprof reads up to 12: use a newer gpuprof",
     "DROP VIEW lines; DROP TABLE meta": "lacks or has altered: lines, meta; correlate the recording again",
     "ALTER TABLE ledger RENAME COLUMN cycles TO ticks": "lacks or has altered: ledger, lines; correlate the recording "
     "again",

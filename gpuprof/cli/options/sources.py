@@ -1,10 +1,12 @@
 """Files that are no profiles: they are collected first, with the options of `collect` that a command has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.arguments import arguments_after_dashes
 from gpuprof.cli.options.option import COMPILER, LAUNCHES, Given, Option, default_of, is_given
 from gpuprof.cli.options.recorded_line import words_of
 from gpuprof.cli.options.table import OPTIONS
@@ -50,3 +52,31 @@ def collect(file: Path, words: Sequence[str], arguments: Sequence[str], recordin
     if not collected_profile.collect(file, words, arguments, recording):
         click.echo(printable(f"gpuprof: {file}: its run failed; what it recorded is used"), err=True)
     return recording
+
+
+def seconds_of(text: str) -> float:
+    """ "90s", "2m" or a plain number, in seconds. Raises UsageError for anything else."""
+    from gpuprof.errors import UsageError
+
+    unit = {"s": 1, "m": 60}.get(text[-1:], None)
+    number = text[:-1] if unit else text
+    if not number.replace(".", "", 1).isdigit():
+        raise UsageError(f"--budget {text}: expected seconds or minutes, as in 60s or 2m")
+    return float(number) * (unit or 1)
+
+
+@contextmanager
+def recording_of(file: Path, given: Given) -> Iterator[Path]:
+    """A recording with a command stream: the file itself, or made of it."""
+    from gpuprof.base.scratch import temporary_folder
+    from gpuprof.errors import UsageError
+
+    words, arguments = collecting_words(given), arguments_after_dashes()
+    if not is_source(file):
+        if words or arguments:
+            what = words[0] if words else "what follows --"
+            raise UsageError(f"{what} is for a file that is collected, and {file} is a profile; leave it out")
+        yield file
+        return
+    with temporary_folder() as folder:
+        yield collect(file, [*words, "--save-stream"], arguments, folder / "collected.gprec")
