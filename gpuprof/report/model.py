@@ -168,6 +168,25 @@ class AtomicLine(NamedTuple):
     cycles: int
 
 
+class MeasuredAdvice(NamedTuple):
+    """A piece of `gpuprof advise`, whose gain was measured: a row of the table `advice`. cycles: of the launch that was
+    timed again.
+    """
+
+    topic: str
+    place: str
+    path: str
+    line: int
+    evidence: str
+    change: str
+    cycles_before: int
+    cycles_after: int
+
+    @property
+    def speedup(self) -> float:
+        return self.cycles_before / max(1, self.cycles_after)
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with the requested launches; costs are summed over them."""
@@ -189,6 +208,7 @@ class Kernel:
     works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where none were counted
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
     atomic_lines: tuple[AtomicLine, ...] = ()  # most cycles first
+    measured: tuple[MeasuredAdvice, ...] = ()  # the largest gain first; empty where none was measured
     function: int = 0  # its number in the database
 
     @cached_property

@@ -22,7 +22,18 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
-from gpuprof.report.model import AtomicLine, Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
+from gpuprof.report.model import (
+    AtomicLine,
+    Blame,
+    Cost,
+    Ending,
+    Instruction,
+    Kernel,
+    Launch,
+    MeasuredAdvice,
+    Report,
+    Stalls,
+)
 from gpuprof.report.tasks.draw_tasks import Shaders
 
 
@@ -221,7 +232,14 @@ def read_kernel(
         others,
         atomic_lines=tuple(read_atomic_lines(database, key)),
         function=function,
+        measured=tuple(read_measured_advice(database, key)),
     )
+
+
+def read_measured_advice(database: sqlite3.Connection, key: dict) -> Iterator[MeasuredAdvice]:
+    columns = ", ".join(MeasuredAdvice._fields)
+    query = f"SELECT {columns} {of_kernel('advice')} ORDER BY launch, rank"
+    return (MeasuredAdvice(*row) for row in database.execute(query, key))
 
 
 def read_atomic_lines(database: sqlite3.Connection, key: dict) -> Iterator[AtomicLine]:

@@ -38,6 +38,8 @@ TABLES = {
         (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0, "", 0),
     ],
     "repetitions": [],
+    "advice": [],
+    "whatif": [],
     "atomic_lines": [],
     "trace_launches": [],
     "trace_tables": [],

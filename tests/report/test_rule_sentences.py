@@ -28,6 +28,14 @@ ONE_OF_EACH_LINE = ", ".join(str(BASE + 16 * index) for index in (0, 3, 6, 7, 14
 WAITS = INDEX["long_scoreboard"]
 
 SAYS: dict[str, Made] = {
+    "measured": Made(
+        "samples/transpose.cu:14 ",
+        "transpose.cu:14: 1.50 times as fast, measured (coalesce): 9 sectors where 3 would do. Pack them.",
+        (
+            "INSERT INTO advice SELECT launch, 1, 'coalesce', 'transpose.cu:14', 'samples/transpose.cu', 14, "
+            "'9 sectors where 3 would do', 'Pack them.', '', '', 'packed', 3000, 2000 FROM launches",
+        ),
+    ),
     "f64_unit": Made(
         "samples/transpose.cu:13 tex_throttle",
         "57% of the cycles wait for the f64 unit, most of them in transpose.cu:13. Use f32 where it suffices, or "
@@ -40,12 +48,12 @@ SAYS: dict[str, Made] = {
     "target_line": Made(
         "samples/transpose.cu:14 lg_throttle",
         "transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle. The queue for "
-        "local and global memory instructions is full. Use fewer, wider accesses.",
+        "local and global memory instructions is full. `gpuprof advise` measures what would shorten it.",
     ),
     "kernel_reason": Made(
         ":0 barrier",
         "No single line stands out, but 100% of the stalled cycles are barrier. Waiting at a barrier for the "
-        "block's other warps. Balance the work between warps before the barrier.",
+        "block's other warps. `gpuprof advise` measures what would shorten it.",
         (
             "DELETE FROM ledger",
             "DELETE FROM samples",

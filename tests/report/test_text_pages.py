@@ -107,7 +107,8 @@ transpose_naive
      do.
   2. transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are
      lg_throttle. The queue for local and global memory instructions is full.
-     Use fewer, wider accesses. (gpuprof explain lg_throttle)
+     `gpuprof advise` measures what would shorten it. (gpuprof explain
+     lg_throttle)
   3. Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8
      times the ideal. Let neighbouring threads touch neighbouring addresses, or
      go through shared memory. (gpuprof explain long_scoreboard)

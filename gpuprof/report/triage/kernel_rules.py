@@ -26,6 +26,7 @@ from gpuprof.report.triage.reason_advice import full_of_atomics
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 from gpuprof.report.triage.waiting_rules import SIGNAL_SHARE, grid_barrier
 
+MOST_MEASURED = 3  # pieces of advice
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50
 ASYNCHRONOUS_SHARE = 0.10  # ours
@@ -33,6 +34,15 @@ ASYNCHRONOUS_WAITS = names_of_kinds("copy_wait", "mbarrier_wait", "bulk_wait")
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
 MIN_OCCUPANCY = 0.80
 LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
+
+
+def measured(case: Case) -> Iterator[Finding]:
+    """What `gpuprof advise` has measured."""
+    for each in case.kernel.measured[:MOST_MEASURED]:
+        text = (
+            f"{each.place}: {each.speedup:.2f} times as fast, measured ({each.topic}): {each.evidence}. {each.change}"
+        )
+        yield Finding("measured", text, each.path, each.line, cost=1 - 1 / max(each.speedup, 1))
 
 
 def target_line(case: Case) -> Iterator[Finding]:
@@ -178,6 +188,8 @@ def _own(look: FunctionType, text: str) -> Rule:
 
 
 RULES = (
+    _own(measured, f"The first {MOST_MEASURED} pieces of `gpuprof advise`, where the database has them: they take the "
+         "place of what rules suppose."),
     _own(f64_unit, f"More than {percent0(F64_SHARE)} of the cycles wait for an f64 unit that the partitions of an SM "
          "share."),
     _own(target_line, f"A line with more than {percent0(LINE_SHARE)} of the kernel's stalled cycles, and its reason."),
@@ -218,8 +230,10 @@ def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabu
 
 def by_cost(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Costliest first, then those without a cost; what is about samples comes last. A cost that rules about causes
-    explain is theirs, so that the remedy comes before the reason.
+    explain is theirs, so that the remedy comes before the reason. Measured advice takes the place of both.
     """
+    if any(each.rule == measured.__name__ for each in found):
+        found = tuple(each for each in found if each.rule not in (*GENERAL, *CAUSES))
     explained = sum(each.cost or 0 for each in found if each.rule in CAUSES)
 
     def rank(finding: Finding) -> float:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gpuprof.base.wording import percent0
 from gpuprof.isa.kinds import ATOMICS
 from gpuprof.isa.opcodes import named
-from gpuprof.isa.stalls import NAMES, REASONS
+from gpuprof.isa.stalls import NAMES
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.number_text import product
 from gpuprof.report.throughput import HIGH, Use
@@ -97,6 +97,8 @@ SITUATIONS: dict[str, tuple[Situation, ...]] = {
                   "gap."),
     ),
 }  # fmt: skip
+# What would fit every kernel with the reason is no advice.
+MEASURE = "`gpuprof advise` measures what would shorten it."
 LATENCIES = ("wait", "long_scoreboard")  # what other warps can hide
 
 
@@ -105,7 +107,7 @@ def advice_on(reason: int, case: Case, row: Row | None) -> str:
     everywhere = case.kernel.instructions if row is None else row.instructions
     stalling = [each for each in everywhere if each.cost.reasons[reason]]
     chosen = (each.text for each in SITUATIONS.get(NAMES[reason], ()) if each.holds(case, stalling))
-    return next(chosen, REASONS[reason].advice) + more_warps(reason, case)
+    return next(chosen, MEASURE) + more_warps(reason, case)
 
 
 def more_warps(reason: int, case: Case) -> str:
