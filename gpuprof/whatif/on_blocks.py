@@ -159,7 +159,7 @@ def even(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePie
     whole = in_order(pieces, np.arange(sum(piece.n_blocks for piece in pieces)))
     slots = np.cumsum(np.maximum(1, slots_of_blocks(program)[whole.steps["block"]]))
     n_warps, n_steps = len(whole.final), len(whole.steps)
-    cuts = np.searchsorted(slots, slots[-1] * np.arange(1, n_warps) / n_warps)
+    cuts = np.searchsorted(slots, slots[-1] * np.arange(1, n_warps) / n_warps, side="right")
     # each warp has a step
     cuts = np.minimum(np.maximum(cuts, np.arange(1, n_warps)), n_steps - n_warps + np.arange(1, n_warps))
     step_start = np.concatenate([[0], np.maximum.accumulate(cuts), [n_steps]])

@@ -1508,8 +1508,9 @@ class Gpu:
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
         before = entry.pending_until or 0
-        missing = 0 if r.kind == "write" else r.sectors & ~entry.valid
-        arrives = before if entry.valid & r.sectors and r.kind != "write" else 0
+        needs = r.kind != "write" and not self.is_there(r)
+        missing = r.sectors & ~entry.valid if needs else 0
+        arrives = before if entry.valid & r.sectors and needs else 0
         self.count_for_grid("l2_sectors", n)
         self.count_for_grid("l2_hits", n - missing.bit_count())
         if missing:
@@ -1534,6 +1535,10 @@ class Gpu:
         if r.kind != "read":
             entry.dirty |= r.sectors
         return arrives
+
+    def is_there(self, r):
+        """Whether the L2 is to have what a request reads, as a what-if says (readable.whatif)."""
+        return False
 
     def wait_for_dram(self, line, time, room):
         """A line's slice has to wait for room in a channel's queue; returns when it goes on."""

@@ -1,0 +1,48 @@
+"""Launches written by hand, as subjects of what-ifs."""
+
+import numpy as np
+
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.isa.encoding import encode
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.state.machine import power_on
+from gpuprof.whatif.capture import Subject
+from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.timing_again import timed
+from gpuprof.whatif.whole_trace import sector_counts, starts
+from tests.support.timing_support import launch, piece
+
+
+def subject(chip, instructions, warps, warps_per_block=1, **numbers) -> Subject:
+    """A launch of hand-made traces (timing_support.warp) on a chip that has just been switched on."""
+    job = launch(encode(instructions), blocks=len(warps) // warps_per_block, threads=32 * warps_per_block, **numbers)
+    return Subject((Grid(job, iter(())),), ((piece(warps, warps_per_block),),), 0, power_on(chip))
+
+
+def cycles(some: Subject, *interventions: Intervention) -> int:
+    timing = timed(some, interventions)
+    return timing.end_cycle - timing.start_cycle
+
+
+def at(kind: str, *insts: int, **more) -> Intervention:
+    return Intervention(kind, insts, **more)
+
+
+def warps_of(piece: TracePiece) -> list:
+    """A piece's warps as timing_support.warp gives them: (blocks, accesses, masks)."""
+    sector_start = starts(sector_counts(piece.accesses))
+    found = []
+    for row in range(len(piece.final)):
+        steps = piece.steps[piece.step_start[row] : piece.step_start[row + 1]]
+        numbers = range(piece.access_start[row], piece.access_start[row + 1])
+        accesses = [
+            (tuple(map(int, piece.accesses[k])), piece.sectors[sector_start[k] : sector_start[k + 1]].tolist())
+            for k in numbers
+        ]
+        found.append((steps["block"].tolist(), accesses, steps["mask"].tolist()))
+    return found
+
+
+def sector_rows(piece: TracePiece) -> list[list[int]]:
+    """The sectors of each access."""
+    return [some.tolist() for some in np.split(piece.sectors, starts(sector_counts(piece.accesses))[1:-1])]
