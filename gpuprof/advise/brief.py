@@ -1,4 +1,4 @@
-"""Advice in few words, for a reader that pays by the word: stable keys, one piece a block, the command that verifies."""
+"""Advice in few words, for a reader that pays by the word: stable keys, and the command that verifies."""
 
 import shlex
 from collections.abc import Iterator, Sequence

@@ -159,5 +159,3 @@ def read_case(database: sqlite3.Connection, baseline: Baseline) -> Case:
 def kinds_of(case: Case, *kinds: str) -> np.ndarray:
     """bool (n_instructions,): instructions of some kinds of the table."""
     return np.array([op.kind in kinds for op in case.ops], np.bool_)
-
-

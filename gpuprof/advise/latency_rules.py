@@ -66,5 +66,3 @@ def dram_use(case: Case) -> float:
     timing, chip = case.baseline.timing, case.chip
     moved = timing.dram_read_nbytes + timing.dram_write_nbytes
     return moved / max(1.0, timing.cycles * chip.dram_gbytes_per_s * 1000 / chip.clock_mhz)
-
-

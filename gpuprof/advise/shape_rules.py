@@ -61,11 +61,7 @@ def large_blocks(case: Case) -> Iterator[Draft]:
     per_sm = case.n_blocks / case.chip.sms
     if filled > WELL_FILLED or fit.warps_per_block % 4 or per_sm <= fit.blocks_per_sm or len(subject.grids) > 1:
         return
-    smaller = [
-        parts
-        for parts in (2, 4)
-        if _warps_of_smaller(case, parts) > fit.blocks_per_sm * fit.warps_per_block
-    ]
+    smaller = [parts for parts in (2, 4) if _warps_of_smaller(case, parts) > fit.blocks_per_sm * fit.warps_per_block]
     if not smaller or launch.function.shared_nbytes + launch.dynamic_shared_nbytes:
         return
     waiting = case.baseline.charged.sum() - case.issued_cycles.sum()

@@ -184,8 +184,7 @@ def register_blocking(case: Case) -> Iterator[Draft]:
     yield Draft(
         "register_blocking",
         place,
-        f"{n_reads:,} reads of shared memory for {n_multiplies:,} multiplications, "
-        f"{n_reads / n_multiplies:.3g} each",
+        f"{n_reads:,} reads of shared memory for {n_multiplies:,} multiplications, {n_reads / n_multiplies:.3g} each",
         "Let each thread compute several results, 4 x 4 say, and keep their operands in registers: eight reads then "
         "serve sixteen multiplications.",
         "float sums[4][4]; float a[4], b[4];",

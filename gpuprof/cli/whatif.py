@@ -84,13 +84,15 @@ def measure(recording: Path, file: Path, given: Given, budget_seconds: float | N
     from gpuprof.whatif.fidelity import words_on
     from gpuprof.whatif.prepare import prepare
     from gpuprof.whatif.result import WhatIf
-    from gpuprof.whatif.whatif import Asked, best_sequence, curves, search
+    from gpuprof.whatif.whatif import Asked, best_sequence, check_reached, curves, search
 
     with reading(recording) as database:
         chosen = choose(database, given.kernel, given.launch)
         (chip,) = database.execute("SELECT value FROM meta WHERE key = 'chip'").fetchone()
         fidelity = tuple(words_on(database, each.launch) for each in chosen)
     baselines = prepare(recording, chosen)
+    if given.line:
+        check_reached(baselines, given.line)
     asked = Asked(given.line or "", given.kinds, given.scope, budget_seconds, given.jobs)
     with stage("measuring"):
         if given.steps:

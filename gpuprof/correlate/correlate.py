@@ -69,9 +69,7 @@ def _nothing(database: sqlite3.Connection) -> None:
     """What a database has beyond its recording: nothing."""
 
 
-def correlate(
-    recording: Path, database: Path, add: Callable[[sqlite3.Connection], None] = _nothing
-) -> Recording:
+def correlate(recording: Path, database: Path, add: Callable[[sqlite3.Connection], None] = _nothing) -> Recording:
     """Write the database of a recording; the same recording gives the same bytes. An error leaves no file. `add` gets
     the database when the recording is in it, for rows of other origins.
 

@@ -125,6 +125,8 @@ def _of_occupancy(resource: str) -> Callable[[Baseline], float]:
         threads = int(np.prod(launch.block))
         fit = occupancy(baseline.subject.machine.chip, launch.function, threads, launch.dynamic_shared_nbytes)
         others = min(limit for name, limit in fit.limits.items() if name != resource)
+        if baseline.timing.blocks_launched <= fit.blocks_per_sm * baseline.subject.machine.chip.sms:
+            return 0.0
         waiting = baseline.charged.sum() - baseline.charged[:, SELECTED].sum()
         return float(waiting) * (1 - fit.blocks_per_sm / others) if others > fit.blocks_per_sm else 0.0
 

@@ -16,6 +16,7 @@ LEAST_SHARE = 0.01  # of the launch's cycles: what costs less is not worth a tim
 LINE, INSTRUCTION, FUNCTION = "line", "instruction", "function"
 SCOPES = (LINE, INSTRUCTION, FUNCTION)
 OF_KERNEL = "kernel"
+WITHOUT_COSTS = ("no_overhead", "dealt")  # kinds whose bound is no cost of warps
 
 
 class Candidate(NamedTuple):
@@ -93,7 +94,7 @@ def of_launch(baseline: Baseline, kinds: Collection[str] = ()) -> Iterator[Candi
             share = baseline.share(cost(baseline))
             if share >= LEAST_SHARE:
                 yield Candidate(_on_all(baseline, kind, unit), share)
-    for kind, share in (("no_overhead", overhead_share(baseline)), ("dealt", _of_dealing(baseline))):
+    for kind, share in zip(WITHOUT_COSTS, (overhead_share(baseline), _of_dealing(baseline)), strict=True):
         if (not kinds or kind in kinds) and share >= LEAST_SHARE:
             yield Candidate(Intervention(kind, place=OF_KERNEL), share)
 

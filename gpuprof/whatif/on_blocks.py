@@ -47,9 +47,7 @@ def _split(program: StaticProgram, piece: TracePiece, parts: int) -> TracePiece:
     accesses = np.searchsorted(at.step, cuts)
     sectors = starts(sector_counts(piece.accesses))[accesses]
     ends = {"step_start": cuts, "access_start": accesses, "sector_start": sectors}
-    lengths = {
-        name: np.diff(end, axis=1, prepend=getattr(piece, name)[:-1, None]) for name, end in ends.items()
-    }
+    lengths = {name: np.diff(end, axis=1, prepend=getattr(piece, name)[:-1, None]) for name, end in ends.items()}
     order = np.arange(len(steps) * parts).reshape(-1, n_warps, parts).transpose(0, 2, 1).ravel()
     changed = {}
     for start, rows in ROWS:

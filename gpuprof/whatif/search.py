@@ -80,9 +80,7 @@ def trials_of(baselines: Sequence[Baseline], of_each: Sequence[Sequence[Candidat
     return [trial for _, trial in sorted(trials)]
 
 
-def greedy(
-    baseline: Baseline, some: Sequence[Candidate], steps: int, budget_seconds: float | None
-) -> Iterator[Row]:
+def greedy(baseline: Baseline, some: Sequence[Candidate], steps: int, budget_seconds: float | None) -> Iterator[Row]:
     """The best sequence that is found step by step: each adds what makes the launch shortest. A row for each step, of
     all that was added so far. Ends where nothing makes it shorter.
     """

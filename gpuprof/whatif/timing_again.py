@@ -23,9 +23,7 @@ NO_LIMIT_CYCLES = 1 << 62
 def timed(subject: Subject, interventions: Sequence[Intervention] = ()) -> LaunchTiming:
     """The launch's timing; without interventions, to the last cycle what it was in its stream."""
     machine, scene = changed(subject, interventions)
-    grids = [
-        replace(grid, pieces=iter(trace)) for grid, trace in zip(subject.grids, subject.traces, strict=True)
-    ]
+    grids = [replace(grid, pieces=iter(trace)) for grid, trace in zip(subject.grids, subject.traces, strict=True)]
     own = grids[subject.number]
     grids[subject.number] = replace(own, launch=_of_blocks(own, subject, scene), pieces=iter(scene.pieces))
     if any(each.kind == "no_overhead" for each in interventions):

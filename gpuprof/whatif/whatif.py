@@ -6,8 +6,8 @@ from typing import NamedTuple
 from gpuprof.base.wording import base_name
 from gpuprof.errors import UsageError
 from gpuprof.whatif.baseline import Baseline
-from gpuprof.whatif.bounds import AT_LINES
-from gpuprof.whatif.candidates import LINE, Candidate, Place, at_places, candidates, places
+from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH
+from gpuprof.whatif.candidates import LINE, WITHOUT_COSTS, Candidate, Place, at_places, candidates, places
 from gpuprof.whatif.kinds import KINDS
 from gpuprof.whatif.rows import Row
 from gpuprof.whatif.search import (
@@ -18,6 +18,11 @@ from gpuprof.whatif.search import (
     mean_wait_cycles,
     measure_all,
     trials_of,
+)
+
+# Kinds that are tried, in the order of kinds.KINDS.
+SEARCHED = tuple(
+    kind for kind in KINDS if kind in {*AT_LINES, *WITHOUT_COSTS, *(name.partition(" ")[0] for name in OF_LAUNCH)}
 )
 
 
@@ -33,9 +38,7 @@ class Asked(NamedTuple):
 
 def search(baselines: Sequence[Baseline], asked: Asked) -> Measured:
     """Everything that costs something, the largest bounds first."""
-    return measure_all(
-        baselines, trials_of(baselines, _of_each(baselines, asked)), asked.budget_seconds, asked.jobs
-    )
+    return measure_all(baselines, trials_of(baselines, _of_each(baselines, asked)), asked.budget_seconds, asked.jobs)
 
 
 def best_sequence(baselines: Sequence[Baseline], asked: Asked, steps: int) -> tuple[Row, ...]:
@@ -70,6 +73,12 @@ def _at(baseline: Baseline, asked: Asked, kinds: Collection[str]) -> list[Candid
     return list(at_places(baseline, [each for each in some if is_at(each, asked.line)], kinds))
 
 
+def check_reached(baselines: Sequence[Baseline], line: str) -> None:
+    """Raises UsageError for a line at which no instruction of the launches was issued."""
+    if not any(is_at(place, line) for baseline in baselines for place in places(baseline)):
+        raise UsageError(f"--line {line}: no instruction of these launches is of such a line")
+
+
 def is_at(place: Place, line: str) -> bool:
     """True for a place of "FILE:N", where FILE is a path or its end; of any line for ""."""
     path, _, number = line.rpartition(":")
@@ -79,10 +88,12 @@ def is_at(place: Place, line: str) -> bool:
 
 
 def check_kinds(kinds: Collection[str]) -> None:
-    """Raises UsageError for a kind that there is not."""
+    """Raises UsageError for a kind that is none, or that only advice measures, where a rule has found its number."""
     for kind in kinds:
+        if kind in KINDS and kind not in SEARCHED:
+            raise UsageError(f"--only {kind}: only `gpuprof advise` measures it, where its rules apply")
         if kind not in KINDS:
-            raise UsageError(f"--only {kind}: no such intervention; there are {', '.join(KINDS)}")
+            raise UsageError(f"--only {kind}: no such intervention; there are {', '.join(SEARCHED)}")
 
 
 def check_line(line: str) -> None:

@@ -17,7 +17,7 @@ WITH_DIFF = frozenset((COLLECTED, "diff"))
 SOURCE_OPTIONS: tuple[Option, ...] = tuple(
     row
     for row in OPTIONS
-    if WITH_DIFF <= set(row.commands.split())
+    if set(row.commands.split()) >= WITH_DIFF
     and (row.group in (LAUNCHES, COMPILER) or row.name == "seed")
     and row.name != "sample_blocks"
 )
@@ -58,7 +58,7 @@ def seconds_of(text: str) -> float:
     """ "90s", "2m" or a plain number, in seconds. Raises UsageError for anything else."""
     from gpuprof.errors import UsageError
 
-    unit = {"s": 1, "m": 60}.get(text[-1:], None)
+    unit = {"s": 1, "m": 60}.get(text[-1:])
     number = text[:-1] if unit else text
     if not number.replace(".", "", 1).isdigit():
         raise UsageError(f"--budget {text}: expected seconds or minutes, as in 60s or 2m")

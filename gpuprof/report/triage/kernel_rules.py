@@ -241,4 +241,5 @@ def by_cost(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
             return -1
         return max(finding.cost - explained, 0) if finding.rule in GENERAL else finding.cost
 
-    return tuple(sorted(found, key=lambda each: (each.rule in OF_SAMPLES, -rank(each))))
+    is_measured = measured.__name__
+    return tuple(sorted(found, key=lambda each: (each.rule in OF_SAMPLES, each.rule != is_measured, -rank(each))))

@@ -11,7 +11,18 @@ the queue in front of a slice is full, an SM's load/store unit waits to pass on 
 from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, HIT, MERGE, POLL, READ, SIGNAL, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.state.layout import (
+    ATOMIC_REQUEST,
+    COPY_WAYS,
+    HIT,
+    MERGE,
+    POLL,
+    READ,
+    SIGNAL,
+    TICK_BITS,
+    TOKEN,
+    WRITE,
+)
 from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
