@@ -1,6 +1,6 @@
 // Subtracts from each row of 256 its mean.
 //
-// LAUNCH: centre<<<384, 256>>>(in: f32[384,256]=random, out: f32[384,256])
+// LAUNCH: centre<<<160, 256>>>(in: f32[160,256]=random, out: f32[160,256])
 
 constexpr int LENGTH = 256;
 

@@ -1,6 +1,6 @@
 // Each thread keeps 40 running values and mixes them over some rounds.
 //
-// LAUNCH: mix<<<80, 256>>>(seed: u32[20480]=random, out: u32[20480], 8)
+// LAUNCH: mix<<<80, 256>>>(seed: u32[20480]=random, out: u32[20480], 3)
 
 constexpr int VALUES = 40;
 
