@@ -8,7 +8,7 @@ from tests.support.running import run_file
 
 SPEEDUP = 1.1  # of every twin, at least
 
-# The others are marked `long`: all together take two minutes.
+# The others are marked `long`: all together take minutes.
 QUICK = {
     "append_hits", "axpy_rows", "histogram_global", "invert_bytes", "scale_slices", "segment_scores", "transpose_rows",
     "warm_colours",
