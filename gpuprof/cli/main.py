@@ -38,6 +38,7 @@ COMMANDS = {
     "diff": "Show how two profiles differ, by lines, reasons and causes.",
     "sweep": "Run one file on a table of chips and parameters.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
+    "mcp": "Serve tools for agents that tune kernels (MCP).",
     "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a word of the reports: a reason, column, metric, ...",
