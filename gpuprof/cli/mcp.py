@@ -10,11 +10,13 @@ from gpuprof.cli.options.option import LIMITS, SWITCH, Given, Option
 from gpuprof.cli.options.value_types import Seconds, Size
 from gpuprof.errors import UsageError
 
+LEAST_MEMORY_NBYTES = 1 << 30  # gpuprof, its libraries and a small kernel take 0.6 GB of addresses
+
 OWN = (
     Option("--timeout", "timeout_seconds", "Stop a call after this time.", metavar="TIME", type=Seconds(),
            default="120s", group=LIMITS),
-    Option("--memory", "memory_nbytes", "Memory that each process of a call may have.", metavar="SIZE", type=Size(),
-           default="4GiB", group=LIMITS),
+    Option("--memory", "memory_nbytes", "Memory that each process of a call may have, at least 1 GiB.",
+           metavar="SIZE", type=Size(), default="4GiB", group=LIMITS),
     Option("--max-output", "output_nbytes", "Shorten what a call prints to this size.", metavar="SIZE", type=Size(),
            default="32KiB", group=LIMITS),
     Option("--allow-programs", "allows_programs",
@@ -36,6 +38,8 @@ def command(folder: Path, given: Given):
     gpuprof mcp kernels
     gpuprof mcp kernels --timeout 10m --memory 16GiB
     """
+    if given.memory_nbytes < LEAST_MEMORY_NBYTES:
+        raise UsageError("--memory: gpuprof itself needs 1 GiB; give more")
     try:
         from gpuprof.mcp_server.server import serve
     except ImportError as error:

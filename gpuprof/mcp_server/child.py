@@ -5,14 +5,15 @@ up, or the call is no longer wanted, it is asked to end as by `kill`, so that it
 its compilers; after GRACE_SECONDS it is killed. It does not outlive the server's process, however that ends (Linux).
 """
 
-import asyncio
 import os
 import resource
 import shlex
 import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from threading import Thread
+from typing import BinaryIO, NamedTuple
 
 import anyio
 
@@ -25,7 +26,7 @@ from gpuprof.mcp_server.workspace import Workspace
 
 GRACE_SECONDS = 1.0  # clients kill a server some 2 s after they have closed its stdin
 DRAIN_SECONDS = 1.0  # a process that has left the group may hold the output open
-POLL_SECONDS = 0.01  # asyncio's own wait ends with the last process that holds the output
+POLL_SECONDS = 0.01
 PIECE_NBYTES = 1 << 16
 GIB = 1 << 30
 
@@ -41,17 +42,16 @@ class Limits(NamedTuple):
 async def run_command(words: Sequence[str], workspace: Workspace, limits: Limits) -> Outcome:
     """Runs `gpuprof WORDS` in the workspace. Raises UsageError when it cannot be started there."""
     out, errors = Shortened(limits.output_nbytes), Shortened(limits.output_nbytes)
-    process = await _started(words, workspace, limits)
-    async with anyio.create_task_group() as readers:
-        readers.start_soon(_read, process.stdout, out)
-        readers.start_soon(_read, process.stderr, errors)
-        try:
-            with anyio.move_on_after(limits.seconds) as time:
-                await _ended(process)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _end(process)
-        readers.cancel_scope.deadline = anyio.current_time() + DRAIN_SECONDS
+    process = _started(words, workspace, limits)
+    readers = [_reading(process.stdout, out), _reading(process.stderr, errors)]
+    try:
+        with anyio.move_on_after(limits.seconds) as time:
+            await _ended(process)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+        for reader in readers:
+            reader.join(DRAIN_SECONDS)
     exit_code = None if time.cancelled_caught else process.returncode
     notes = _notes(exit_code, out, errors, limits)
     return Outcome(command_text(words), exit_code, out.text(), errors.text(), " ".join(notes))
@@ -61,14 +61,14 @@ def command_text(words: Sequence[str]) -> str:
     return shlex.join(("gpuprof", *words))
 
 
-async def _started(words: Sequence[str], workspace: Workspace, limits: Limits) -> asyncio.subprocess.Process:
+def _started(words: Sequence[str], workspace: Workspace, limits: Limits) -> subprocess.Popen:
+    """Called by the main thread, which lives as long as the server: the child ends with the thread that starts it."""
     try:
-        return await asyncio.create_subprocess_exec(
-            *own_program(),
-            *words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        return subprocess.Popen(
+            [*own_program(), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd=workspace.root,
             env=_environment(workspace, limits),
             start_new_session=True,
@@ -103,20 +103,27 @@ def _limiting(memory_nbytes: int) -> Callable[[], None]:
     return limit
 
 
-async def _read(stream: asyncio.StreamReader | None, into: Shortened) -> None:
-    assert stream, "it is a pipe"
-    while data := await stream.read(PIECE_NBYTES):
-        into.add(data)
+def _reading(stream: BinaryIO, into: Shortened) -> Thread:
+    """A thread that reads a pipe to its end, and closes it. The server's own end does not wait for it."""
+
+    def read() -> None:
+        with stream:
+            while data := os.read(stream.fileno(), PIECE_NBYTES):
+                into.add(data)
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
+    return reader
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    while process.returncode is None:
+async def _ended(process: subprocess.Popen) -> None:
+    while process.poll() is None:
         await anyio.sleep(POLL_SECONDS)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: subprocess.Popen) -> None:
     """Ends the process, and whatever it has started and left."""
-    if process.returncode is None:
+    if process.poll() is None:
         process.terminate()
         with anyio.move_on_after(GRACE_SECONDS):
             await _ended(process)
@@ -130,11 +137,11 @@ def _notes(exit_code: int | None, out: Shortened, errors: Shortened, limits: Lim
     if exit_code is None:
         notes.append(f"Stopped after {limits.seconds:g} s, the server's --timeout.")
     if may_lack_memory(exit_code, errors.text()):
-        notes.append(f"A process may use {limits.memory_nbytes:,} bytes of memory, the server's --memory.")
+        notes.append(f"A process may use {limits.memory_nbytes / GIB:.3g} GiB of memory, the server's --memory.")
     for name, shortened in (("stdout", out), ("stderr", errors)):
         if shortened.n_omitted:
             notes.append(
-                f"{name} is shortened to {limits.output_nbytes:,} bytes, the server's --max-output: ask for less, such "
-                "as one kernel or one page."
+                f"{name} is shortened to {limits.output_nbytes:,} bytes, the server's --max-output: ask for less, "
+                "as one kernel, one page or a range of lines."
             )
     return notes

@@ -25,8 +25,9 @@ class Shortened:
         """The output as UTF-8. Where a part is left out, whole lines stay, and a line says how much is not there."""
         if not self.n_omitted:
             return (self._head + self._tail).decode("utf-8", "replace")
-        head = self._head[: self._head.rfind(b"\n") + 1] or self._head + b"\n"
+        head = self._head[: self._head.rfind(b"\n") + 1] or self._head
         tail = self._tail[self._tail.find(b"\n") + 1 :] or self._tail
-        omitted = self._n_added - len(head.rstrip(b"\n")) - len(tail)
-        parts = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
-        return f"[... {omitted:,} bytes left out ...]\n".join(parts)
+        n_omitted = self._n_added - len(head) - len(tail)
+        break_ = "" if head.endswith(b"\n") else "\n"
+        mark = f"{break_}[... {n_omitted:,} bytes left out ...]\n"
+        return head.decode("utf-8", "replace") + mark + tail.decode("utf-8", "replace")

@@ -5,7 +5,7 @@ a value.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -122,7 +122,7 @@ class InFolder:
     def word(self, value: Any, workspace: Workspace) -> str:
         name = _text(value)
         if self.suffixes and not name.endswith(self.suffixes):
-            raise UsageError(f"{name}: expected the name of a {' or '.join(self.suffixes)} file")
+            raise UsageError(f"{name}: expected the name of a {_either(self.suffixes)} file")
         return workspace.inside(name)
 
 
@@ -141,8 +141,8 @@ class Source:
         known = (*KERNELS, *self.others)
         if not (workspace.allows_programs or name.endswith(known)):
             raise UsageError(
-                f"{name}: expected a {', '.join(known)} file: scripts, programs and their sources run host code on "
-                "this machine, which only `gpuprof mcp --allow-programs` permits"
+                f"{name}: expected a {_either(known)} file: scripts, programs and their sources run host code on this "
+                "machine, which only `gpuprof mcp --allow-programs` permits"
             )
         return workspace.inside(name)
 
@@ -162,6 +162,11 @@ class Chip:
         return Text(r"[A-Za-z0-9][A-Za-z0-9-]*", "the name of a chip, such as h100, or of a .toml file").word(
             name, workspace
         )
+
+
+def _either(words: Sequence[str]) -> str:
+    """a, b or c."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _text(value: Any) -> str:
