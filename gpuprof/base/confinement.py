@@ -1,6 +1,7 @@
 """Limits of a run for others: whoever starts gpuprof for them, as `gpuprof mcp` does, sets them in the environment.
 
-    GPUPROF_FOLDER=FOLDER   a file that a launch or an #include names is in this folder or below it, links followed
+    GPUPROF_FOLDER=FOLDER   a file that a launch, an #include or a chip file names is in this folder or below it, when
+                            links are followed
     GPUPROF_PROGRAMS=off    no host code of the user's runs: neither a whole program nor a script
 
 The files of the command line are not looked at: whoever writes it knows them.

@@ -29,6 +29,7 @@ DRAIN_SECONDS = 1.0  # a process that has left the group may hold the output ope
 POLL_SECONDS = 0.01
 PIECE_NBYTES = 1 << 16
 GIB = 1 << 30
+NUMBA_SETTINGS = ".numba_config.yaml"  # of the working folder: Numba would take from it what it loads and prints
 
 
 class Limits(NamedTuple):
@@ -62,7 +63,9 @@ def command_text(words: Sequence[str]) -> str:
 
 
 def _started(words: Sequence[str], workspace: Workspace, limits: Limits) -> subprocess.Popen:
-    """Called by the main thread, which lives as long as the server: the child ends with the thread that starts it."""
+    """Starts it, from the server's main thread: the child ends with the thread that starts it."""
+    if os.path.lexists(workspace.root / NUMBA_SETTINGS):
+        raise UsageError(f"{NUMBA_SETTINGS}: the server's folder must not have settings of Numba; remove the file")
     try:
         return subprocess.Popen(
             [*own_program(), *words],

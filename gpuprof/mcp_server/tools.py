@@ -165,7 +165,8 @@ TOOLS = (
     Tool("check", "Compare a profile with a baseline file, or write the baseline. Exit code 0: within limits; 3: "
          "slower, with the lines to blame; 4: not comparable.", (
         Parameter("file", InFolder(PROFILES), "The profile: a .gprec or .gpudb file.", is_required=True),
-        Parameter("baseline", InFolder(), "The baseline, a text file.", "--baseline={}", writes=True),
+        Parameter("baseline", InFolder((".txt", ".toml")), "The baseline, a .txt or .toml file.", "--baseline={}",
+                  writes=True),
         Parameter("update", Switch(), "Write the baseline instead of comparing with it.", "--update"),
         Parameter("fail_on", Text(r"[a-z0-9_.]+=[0-9.%|]+", "METRIC=LIMIT, such as cycles=1%"),
                   "Limits of growth, such as cycles=1%, cycles=200 or cycles=1%|200 (both exceeded).", "--fail-on={}",

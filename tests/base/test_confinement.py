@@ -6,6 +6,7 @@ import pytest
 
 from gpuprof.base.confinement import check_inside, check_runs_programs, confined
 from gpuprof.base.inputs import ARRAY, HEADER, SOURCE, read_input_text
+from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 
 
@@ -50,6 +51,15 @@ def test_files_that_sources_and_launches_name_are_looked_at_and_those_of_the_com
     for kind in (HEADER, ARRAY):
         with pytest.raises(UsageError, match=r"^out\.h: is outside of "):
             read_input_text("out.h", kind)
+
+
+def test_a_chip_file_inherits_from_files_of_the_folder(folder):
+    for name, base in {"own": "a100", "near": "own.toml", "far": "../secret.toml"}.items():
+        (folder / f"{name}.toml").write_text(f'inherits = "{base}"\nname = "{name}"\n')
+    (folder / "../secret.toml").write_text('inherits = "a100"\n')
+    assert load_chip("near.toml").name == "near"
+    with pytest.raises(UsageError, match=r"^\.\./secret\.toml: is outside of "):
+        load_chip("far.toml")
 
 
 def test_without_a_folder_any_file_is_read(folder, monkeypatch):

@@ -114,6 +114,11 @@ def test_programs_where_they_are_allowed():
         ("diff", {"before": "s.py"}, "before: s.py: expected a .cu, .cuh, .ptx, .gpubin, .gprec or .gpudb file: scr"),
         ("whatif", {"file": "k.cu", "line": "12"}, 'line: "12" is not FILE:LINE'),
         ("whatif", {"file": "k.cu", "only": "--all"}, 'only: "--all" is not a kind of intervention'),
+        (
+            "check",
+            {"file": "a.gprec", "baseline": ".x.yaml"},
+            "baseline: .x.yaml: expected the name of a .txt or .toml ",
+        ),
         ("check", {"file": "a.gprec", "baseline": "../b.txt"}, "baseline: ../b.txt: give a path relative to the serv"),
     ],
 )

@@ -213,6 +213,12 @@ def test_a_folder_that_has_vanished(tmp_path):
         anyio.run(run_command, WORDS, Workspace(tmp_path / "none"), ROOMY)
 
 
+def test_settings_of_numba_are_refused(tmp_path):
+    (tmp_path / ".numba_config.yaml").write_text("debug: 1\n")
+    with pytest.raises(UsageError, match=r"^\.numba_config\.yaml: the server's folder must not have settings of Numba"):
+        anyio.run(run_command, WORDS, Workspace(tmp_path), ROOMY)
+
+
 def request(number: int, method: str, **values) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": values}).encode() + b"\n"
 
