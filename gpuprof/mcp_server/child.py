@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 import anyio
 
@@ -106,8 +106,9 @@ def _limiting(memory_nbytes: int) -> Callable[[], None]:
     return limit
 
 
-def _reading(stream: BinaryIO, into: Shortened) -> Thread:
+def _reading(stream: IO[bytes] | None, into: Shortened) -> Thread:
     """A thread that reads a pipe to its end, and closes it. The server's own end does not wait for it."""
+    assert stream, "it is a pipe"
 
     def read() -> None:
         with stream:

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
         return self._asdict()
 
     def texts(self) -> list[str]:
-        """What was printed, then how it ended."""
+        """The output, then how it ended."""
         how = "stopped" if self.exit_code is None else f"exit code {self.exit_code}"
         end = "\n".join(filter(None, (self.stderr.rstrip("\n"), self.note, f"[{self.command}: {how}]")))
         return [self.stdout, end] if self.stdout else [end]

@@ -33,15 +33,15 @@ def serve(workspace: Workspace, limits: Limits) -> None:
 
 
 async def _serve(workspace: Workspace, limits: Limits) -> int | None:
-    """The signal that ended it; None when stdin was closed, or nobody reads stdout."""
+    """The signal that ended it; None when stdin was closed, or stdout has no reader any more."""
     received: list[int] = []
     server = _server(workspace, limits)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_at_signals, tasks.cancel_scope, received)
             # what iterates over lines is all that it needs of a file
-            async with stdio_server(stdin=cast(Any, stdin_lines())) as streams:
-                await server.run(*streams, server.create_initialization_options())
+            async with stdio_server(stdin=cast(Any, stdin_lines())) as (requests, answers):
+                await server.run(requests, answers, server.create_initialization_options())
             tasks.cancel_scope.cancel()
     except* BrokenPipeError:
         pass

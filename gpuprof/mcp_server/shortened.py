@@ -1,4 +1,4 @@
-"""The output of a process, with a bound: its beginning and its end are kept, and what is between them is counted."""
+"""The output of a process, with a bound: its beginning and its end are stored, and what is between them is counted."""
 
 
 class Shortened:
