@@ -54,10 +54,9 @@ def test_files_that_sources_and_launches_name_are_looked_at_and_those_of_the_com
 
 
 def test_a_chip_file_inherits_from_files_of_the_folder(folder):
-    for name, base in {"own": "a100", "near": "own.toml", "far": "../secret.toml"}.items():
-        (folder / f"{name}.toml").write_text(f'inherits = "{base}"\nname = "{name}"\n')
-    (folder / "../secret.toml").write_text('inherits = "a100"\n')
-    assert load_chip("near.toml").name == "near"
+    for name, base in {"own": "h100", "near": "own.toml", "far": "../secret.toml", "../secret": "h100"}.items():
+        (folder / f"{name}.toml").write_text(f'inherits = "{base}"\n')
+    assert load_chip("near.toml").sms == load_chip("h100").sms
     with pytest.raises(UsageError, match=r"^\.\./secret\.toml: is outside of "):
         load_chip("far.toml")
 

@@ -96,7 +96,7 @@ def test_a_kernel_is_tuned(call, folder):
     fast = call("collect", file="fast.cu", output="fast.gprec", expect=["y=2"])
     assert (fast["exit_code"], fast["is_error"], fast["note"]) == (0, False, "")
     assert fast["command"] == "gpuprof collect --output=fast.gprec --expect=y=2 fast.cu"
-    assert fast["texts"] == [fast["stdout"], f"[{fast['command']}: exit code 0]"]
+    assert fast["texts"] == [fast["stdout"], f"{fast['stderr']}[{fast['command']}: exit code 0]"]
     assert fast["stdout"].startswith("scale<<<4, 64>>>  ") and "y == 2: all 256 elements" in fast["stdout"]
 
     assert call("check", file="fast.gprec", baseline="base.txt", update=True)["exit_code"] == 0
