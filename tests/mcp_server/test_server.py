@@ -123,7 +123,9 @@ def test_a_kernel_is_tuned(call, folder):
         ("collect", {"file": "linked.cu"}, "file: linked.cu: a link leads out of the server's folder"),
         ("collect", {"file": "fast.cu", "output": "linked.gprec"}, "output: linked.gprec: a link leads out of the "),
         ("collect", {"file": "script.py"}, "file: script.py: expected a .cu, .cuh, .ptx or .gpubin file: scripts, "),
-        ("diff", {"before": "program.cu", "after": "fast.cu"}, "program.cu: is a whole program, whose host code would"),
+        ("collect", {"file": "program.cu"}, "program.cu: is a whole program, whose host code would run on this"),
+        pytest.param("diff", {"before": "program.cu", "after": "fast.cu"}, "program.cu: is a whole program, whose host",
+                     marks=pytest.mark.long),
         ("collect", {"file": "fast.cu", "launch": [FROM_FILE]}, "--launch: ../secret.npy: is outside of "),
         ("collect", {"file": "quoting.cu"}, "../secret.h: is outside of "),
     ],
@@ -260,6 +262,7 @@ def test_the_end_of_the_server_is_that_of_a_call(sleeping, end, code, error):
     assert not (sleeping / "b.gprec").exists()
 
 
+@pytest.mark.long
 def test_stdin_that_says_nothing_of_use(tmp_path):
     text = b'no JSON\n{"jsonrpc": "2.0", "id": 1, "method": "no/such"}\n\xff'
     done = subprocess.run([*own_program(), "mcp"], input=text, cwd=tmp_path, capture_output=True, timeout=100)
