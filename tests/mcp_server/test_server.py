@@ -25,20 +25,20 @@ anyio = tools.module("anyio", "")
 from gpuprof.mcp_server.child import Limits, run_command  # noqa: E402
 
 KERNEL = """\
-// LAUNCH: scale<<<4, 64>>>(x: f32[256]=ones, y: f32[256])
-__global__ void scale(const float *x, float *y)
+// LAUNCH: scale<<<4, 64>>>(1, x: f32[256]=ones, y: f32[256])
+__global__ void scale(int turns, const float *x, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = 2 * x[i];
+    for (int turn = 0; turn < turns; turn++)
+        y[i] = 2 * x[i];
 }
 """
 LAUNCH = KERNEL.splitlines()[0].removeprefix("// LAUNCH: ")
 FROM_FILE = LAUNCH.replace("=ones", "=../secret.npy")
-SLOW = KERNEL.replace("y[i] =", "for (int j = 0; j < 64; j++) y[i] =")
+SLOW = LAUNCH.replace("(1,", "(64,")
 FILES = {
     "secret.h": "int a_secret;\n",
     "k/fast.cu": KERNEL,
-    "k/slow.cu": SLOW,
     "k/quoting.cu": '#define FILE "../secret.h"\n#include FILE\n' + KERNEL,
     "k/program.cu": "int main() { return 0; }\n",
     "k/script.py": "",
@@ -92,7 +92,7 @@ def test_the_tools_are_listed(call):
 
 
 def test_a_kernel_is_tuned(call, folder):
-    """Collect, report, write a baseline, collect the slower one, check, diff; a page that is too long."""
+    """Collect, report, write a baseline, collect a slower launch, check, diff; a page that is too long."""
     fast = call("collect", file="fast.cu", output="fast.gprec", expect=["y=2"])
     assert (fast["exit_code"], fast["is_error"], fast["note"]) == (0, False, "")
     assert fast["command"] == "gpuprof collect --output=fast.gprec --expect=y=2 fast.cu"
@@ -100,7 +100,7 @@ def test_a_kernel_is_tuned(call, folder):
     assert fast["stdout"].startswith("scale<<<4, 64>>>  ") and "y == 2: all 256 elements" in fast["stdout"]
 
     assert call("check", file="fast.gprec", baseline="base.txt", update=True)["exit_code"] == 0
-    assert call("collect", file="slow.cu", output="slow.gprec", launch=[LAUNCH])["exit_code"] == 0
+    assert call("collect", file="fast.cu", output="slow.gprec", launch=[SLOW])["exit_code"] == 0
     slower = call("check", file="slow.gprec", baseline="base.txt")
     assert (slower["exit_code"], slower["is_error"]) == (3, False)
     assert slower["stdout"].startswith("regressed  scale<<<4, 64>>>: cycles ")
