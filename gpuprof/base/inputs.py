@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from gpuprof.base.confinement import check_inside
 from gpuprof.base.files import unreadable
 from gpuprof.base.text_lines import decoded
 from gpuprof.errors import UsageError
@@ -53,6 +54,8 @@ KINDS = (
     *(PROJECT, BASELINE, RUN_INPUT, ARRAY, NUMBA_LINK, NCU_REPORT, NCU_CSV, CUPTI_SAMPLES, CACHED),
 )
 
+NAMED_BY_FILES = (HEADER, ARRAY)  # by sources and launches: a run may be confined to the files of one folder
+
 PIECE_NBYTES = MIB  # read at a time of a file whose size is not known
 # the open of a FIFO waits for a writer otherwise, and that of a serial line for a carrier
 NEVER_WAITS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
@@ -85,9 +88,11 @@ def open_input(path: Path | str, kind: Kind) -> BinaryIO:
 
 
 def check_input(path: Path | str, kind: Kind, status: os.stat_result | None = None) -> None:
-    """Raise UsageError unless the file is regular and no longer than its kind. `status`: what the system says of it,
-    for a file that is open; another program opens the others.
+    """Raise UsageError unless the file is regular, no longer than its kind, and where a confined run may read.
+    `status`: what the system says of it, for a file that is open; another program opens the others.
     """
+    if kind in NAMED_BY_FILES:
+        check_inside(path)
     try:
         status = status or os.stat(path)
     except (OSError, ValueError) as error:

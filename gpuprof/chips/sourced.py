@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuprof.base.confinement import check_inside
 from gpuprof.base.inputs import Kind, is_missing
 from gpuprof.base.toml import read_toml
 from gpuprof.errors import UsageError
@@ -84,7 +85,11 @@ class Family(NamedTuple):
             return data
         if not isinstance(base, str) or "\0" in base:
             raise UsageError(f"{path}: inherits: expected a {self.word}'s name or file, got {base!r}")
-        parent_path = path.parent / base if base.endswith(".toml") else self.path_of(base)
+        if base.endswith(".toml"):
+            parent_path = path.parent / base
+            check_inside(parent_path)
+        else:
+            parent_path = self.path_of(base)
         return joined(path, data, self.read(parent_path, check, joined, (*seen, real)))
 
     def number(

@@ -40,6 +40,7 @@ COMMANDS = {
     "whatif": "Measure what a change would bring, on the same emulation.",
     "sweep": "Run one file on a table of chips and parameters.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
+    "mcp": "Serve tools for agents that tune kernels (MCP).",
     "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a word of the reports: a reason, column, metric, ...",

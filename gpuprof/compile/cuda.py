@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.base.confinement import is_confined
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import absent, cache, toolchain
 from gpuprof.compile.attempts import Repaired, Sources, compiled, flags_of
 from gpuprof.compile.child import Ended, diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
-from gpuprof.compile.includes import included_files
+from gpuprof.compile.includes import check_opened, included_files
 from gpuprof.compile.llvm.lineinfo import label_index
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.compile.llvm.naming import qualified_name, symbol_of
@@ -144,6 +145,8 @@ def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -
     if module is None:
         for unit in units:
             included_files(unit.path, unit.source, how.include_dirs)  # refuses what clang should not open
+            if is_confined():
+                _check_opened(how.tools, unit)
         irs, opened = zip(*(_parse(how.tools, unit) for unit in units), strict=True)
         irs = _with_math(irs, how)
         headers = list(dict.fromkeys(each for files in opened for each in files))
@@ -151,6 +154,13 @@ def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -
         module = _module(made, how, units, instantiate, headers)
         cache.store(key, module, [each for each in headers if not _is_library(each, how.tools)])
     return module
+
+
+def _check_opened(tools: Toolchain, unit: _Unit) -> None:
+    """Refuses what clang would open outside of a confined run's folder, before its errors can quote it."""
+    source = unit.text.encode("utf-8", "surrogateescape")
+    command = [*tools.command, *unit.flags]
+    check_opened(command, unit.path, source, partial(_is_library, tools=tools), cache.environment())
 
 
 def _with_math(irs: Sequence[str], how: _Flags) -> list[str]:

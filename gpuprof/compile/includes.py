@@ -1,16 +1,23 @@
 """The files that a source includes, without those that no compiler should open: a FIFO or a device keeps it waiting, or
 never ends.
 
-Only names in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
+Only names in the text are looked at; one that a macro makes is left to the compiler's limits (`child`). In a confined
+run the compiler itself lists what it would open.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from gpuprof.base.confinement import check_inside
 from gpuprof.base.inputs import HEADER, check_input, read_input_text
-from gpuprof.errors import UsageError
+from gpuprof.compile.child import run_child
+from gpuprof.compile.source import headers_of
+from gpuprof.errors import CompileError, UsageError
+
+# Clang's: print the files that it opens, and what is not there as if it were; compile nothing.
+LIST_FILES = ("-M", "-MG", "-MT", "ir", "-")
 
 _INCLUDE = re.compile(r"""^[ \t]*#[ \t]*(?:include|include_next|import|embed)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.M)
 MOST_FILES = 10_000  # a program that includes more is left to the compiler
@@ -33,6 +40,21 @@ def included_files(path: str, source: str, include_dirs: Sequence[Path | str]) -
             except UsageError as error:
                 raise UsageError(f"{name}:{line}: cannot be included: {error}") from None
     return seen
+
+
+def check_opened(
+    command: Sequence[str], path: str, source: bytes, is_library: Callable[[str], bool], env: dict[str, str]
+) -> None:
+    """Raises UsageError for a file outside of a confined run's folder that clang would open, whatever names it.
+    `command`: clang and its flags; `source`: what it gets on stdin. Its errors are dropped: they may quote such a file.
+    """
+    done = run_child([*command, *LIST_FILES], path, source, env)
+    listed = done.out.decode("utf-8", "replace")
+    if not listed:
+        raise CompileError(f"{path}: clang does not list the files that it includes, so it is not compiled")
+    for header in headers_of(listed):
+        if not is_library(header):
+            check_inside(header)
 
 
 def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Iterator[tuple[int, Path]]:

@@ -14,8 +14,8 @@ from threading import RLock
 
 import numpy as np
 
+from gpuprof.base.caching.lock import Lock
 from gpuprof.base.folders import REMEDY, CacheFolder
-from gpuprof.base.lock import Lock
 from gpuprof.errors import GpuprofError
 from gpuprof.jit import DISABLED, PLAIN, loading, store
 from gpuprof.jit.arguments import Kind, kinds_from, kinds_of, plain, text_of

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from gpuprof.base.cache_control import COLD
 from gpuprof.base.compared_results import Result
+from gpuprof.base.confinement import check_runs_programs
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.inputs import check_is_file
 from gpuprof.device.launching.argument_values import NOTHING_REQUESTED, LaunchRequest, RequestedResults
@@ -154,11 +155,12 @@ def target_of(
     """The target that FILE is. `others`: more sources of a program, or arguments of a script; `arguments`: those after
     `--`; `launches`: the texts of --launch; `takes_streams`: a recording is run as its command stream.
 
-    Raises UsageError for a file that does not run, or not with these.
+    Raises UsageError for a file that does not run, not with these, or not in a confined run.
     """
     kinds = (*KINDS, STREAM) if takes_streams else KINDS
     sources = _sources(file, others, launches, kinds)
     if sources:
+        check_runs_programs(file, "a whole program")
         return Program(sources, tuple(arguments))
     for flag, value in of_programs(options).items():
         if value:
@@ -170,6 +172,7 @@ def target_of(
         raise UsageError(f"{file}: {OWN_LAUNCHES[file.suffix]}; leave out --launch")
     given = (*others, *arguments)
     if file.suffix == SCRIPT:
+        check_runs_programs(file, "a script")
         return Script(file, given)
     if given:
         raise UsageError(f"{given[0]!r}: only a program or a .py script takes further arguments; leave it out")

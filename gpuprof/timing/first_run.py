@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from gpuprof.base.lock import Lock
+from gpuprof.base.caching.lock import Lock
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
 from gpuprof.jit.arguments import kinds_from

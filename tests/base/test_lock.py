@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from gpuprof.base.lock import Lock, fcntl
+from gpuprof.base.caching.lock import Lock, fcntl
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.skipif(fcntl is None, reason="the system has no flock")
 HOLDER = """
 import sys
 from pathlib import Path
-from gpuprof.base.lock import Lock
+from gpuprof.base.caching.lock import Lock
 print(Lock(Path(sys.argv[1])).take() if len(sys.argv) == 2 else None, flush=True)
 sys.stdin.read()
 """

@@ -35,13 +35,14 @@ LINES = {
     "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
+    "mcp": "mcp .",
     "fidelity": "fidelity",
     "list": "list stalls",
     "explain": "explain wait",
     "help": "--help",
     "wrong": "report none.gprec",
 }
-PRINTS_NOTHING = ("run", "export", "wrong", "view", "bisect")
+PRINTS_NOTHING = ("run", "export", "wrong", "view", "bisect", "mcp")
 FAIL = ("wrong", "view", "bisect")  # there is no project; view would serve until it is ended: tests/page tries that
 NOTHING, FULL, UNREAD = None, "/dev/full", "pipe"
 STREAMS = [

@@ -62,8 +62,9 @@ MAY_IMPORT = {
     "predict": f"{READS_DATABASES} report timing sweep",
     "project": f"{READS_DATABASES} check run",
     "testing": f"{READS_DATABASES} trace device timing check run interop project",
+    "mcp_server": "errors base",
     "cli": f"{GROUND} hosts compile assemble device timing relate records correlate importers report export check "
-    "trace run debug sweep predict project",
+    "trace run debug sweep predict project mcp_server",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 

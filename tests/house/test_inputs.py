@@ -21,7 +21,7 @@ ALLOWED = {
     ("gpuprof.base.inputs", "os.open"): "the door itself",
     ("gpuprof.base.output_claims", "os.open"): "a lock beside an output; nothing is read",
     ("gpuprof.base.folders", "os.open"): "a cache folder, to ask whose it is",
-    ("gpuprof.base.lock", "os.open"): "a lock in a cache folder; nothing is read",
+    ("gpuprof.base.caching.lock", "os.open"): "a lock in a cache folder; nothing is read",
     ("gpuprof.base.outputs", "open"): "the first bytes of a regular file that is to be overwritten",
     ("gpuprof.base.processes", "open"): "/dev/null, for a stream that is closed",
     ("gpuprof.base.processes", "os.open"): "/dev/null, for a stream that is closed",

@@ -70,6 +70,21 @@ def test_what_cannot_be_run(file, arguments, message):
     assert str(error.value).startswith(message)
 
 
+@pytest.mark.parametrize("file, launches, expected", [("k.cu", (), Launches), ("app.cu", (LAUNCH,), Launches)])
+def test_kernels_run_where_programs_are_off(monkeypatch, file, launches, expected):
+    monkeypatch.setenv("GPUPROF_PROGRAMS", "off")
+    assert isinstance(target_of(Path(file), launches=launches), expected)
+
+
+@pytest.mark.parametrize(
+    "file, what", [("app.cu", "a whole program"), ("io.cpp", "a whole program"), ("s.py", "a script")]
+)
+def test_host_code_does_not_where_programs_are_off(monkeypatch, file, what):
+    monkeypatch.setenv("GPUPROF_PROGRAMS", "off")
+    with pytest.raises(UsageError, match=f"^{file}: is {what}, whose host code would run on this machine"):
+        target_of(Path(file))
+
+
 def test_the_files_that_a_target_reads():
     """Arrays of comments are in the file's folder, those of the command line in the working folder."""
     Path("sub").mkdir()

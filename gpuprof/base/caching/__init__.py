@@ -1,1 +1,1 @@
-"""The entries of caches that are files."""
+"""The entries of caches that are files, and a lock on a cache folder."""

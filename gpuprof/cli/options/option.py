@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 LAUNCHES, CHIPS, TIMES, CONTENTS = "Launches and chip", "Chips and values", "Sampling times", "Contents of a sample"
 FILTER, TRANSPORT, RESULTS, RECORDING = "Sampling filter", "Sample transport", "Results", "Recording"
 SELECTION, OUTPUT, CHECKERS, COMPILER = "Selection", "Output", "Checkers", "Compiler"
-DEBUGGER = "Debugger"
+DEBUGGER, LIMITS = "Debugger", "Limits"
 GROUPS = (
     *(DEBUGGER, LAUNCHES, CHIPS, TIMES, CONTENTS, FILTER, TRANSPORT, RESULTS, RECORDING),
-    *(SELECTION, OUTPUT, CHECKERS, COMPILER),
+    *(SELECTION, OUTPUT, CHECKERS, COMPILER, LIMITS),
 )
 VALUE, SWITCH, LIST = "value", "switch", "list"  # takes one value; takes none; takes one each time it is given
 

@@ -1,6 +1,7 @@
 """Types of options' values: choices, names of files, counts with their unit, words of the sampling filter."""
 
 import math
+import re
 from pathlib import Path
 
 import click
@@ -10,7 +11,10 @@ from gpuprof.cli.options.renamed import check_renamed
 
 MOST_COUNT = 1 << 62  # counts have 64 bits, and are added up
 RANDOM = "random"
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+SECONDS = {"s": 1, "m": 60, "h": 3600}
+_SIZE = re.compile(r"([0-9]{1,18})([KMG]?)(?:(?<=[KMG])iB)?", re.IGNORECASE)
+_TIME = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh])")
 
 
 class NearChoice(click.Choice):
@@ -87,16 +91,27 @@ class FilterWord(click.ParamType):
 
 
 class Size(click.ParamType):
-    """A number of bytes; K, M and G are powers of 1,024."""
+    """A number of bytes; K, M and G, or KiB, MiB and GiB, are powers of 1,024."""
 
     name = "size"
 
     def convert(self, value, param, ctx):
-        text = str(value)
-        number, factor = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
-        if not (number.isascii() and number.isdecimal() and len(number) < 19):
-            self.fail(f"{text!r} is not a number of bytes, such as 4096, 512K or 32M", param, ctx)
-        return int(number) * factor
+        match = _SIZE.fullmatch(str(value))
+        if not match:
+            self.fail(f"{str(value)!r} is not a number of bytes, such as 4096, 512K or 32M", param, ctx)
+        return int(match[1]) * UNITS[match[2].upper()]
+
+
+class Seconds(click.ParamType):
+    """A time with its unit, s, m or h; converts to seconds."""
+
+    name = "time"
+
+    def convert(self, value, param, ctx):
+        match = _TIME.fullmatch(str(value))
+        if not match or not float(match[1]):
+            self.fail(f"{str(value)!r} is not a time, such as 90s, 10m or 1h", param, ctx)
+        return float(match[1]) * SECONDS[match[2]]
 
 
 class LoadBase(click.ParamType):
