@@ -37,6 +37,7 @@ COMMANDS = {
     "bisect": "Find the commit that made a metric grow.",
     "diff": "Show how two profiles differ, by lines, reasons and causes.",
     "sweep": "Run one file on a table of chips and parameters.",
+    "vary": "Find the best block size, macros, registers and options of a kernel.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
     "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuprof.base.inputs import ARRAY, read_input
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, chip_with
 from gpuprof.device.launching.argument_values import (
@@ -75,6 +76,8 @@ class Run:
     values: tuple[Value, ...]
     defines: Mapping[str, str]
     options: BuildOptions
+    requests: tuple[LaunchRequest, ...] = ()  # in place of the plan's
+    source: str | None = None  # in place of the file's text
 
 
 def runs(plan: Plan) -> list[Run]:
@@ -172,7 +175,7 @@ class _Preparation:
 
     def of(self, run: Run) -> Kernels | GpuprofError:
         """The kernels that `run` launches; the error when its program cannot be compiled."""
-        requests = flag_requests(self.plan, run) or self.comments
+        requests = run.requests or flag_requests(self.plan, run) or self.comments
         built = self._build(run, tuple(kernel_names(requests)))
         if isinstance(built, GpuprofError):
             return built
@@ -190,15 +193,25 @@ class _Preparation:
         )
 
     def _build(self, run: Run, names: tuple[str, ...]) -> "tuple[Program, bytes] | GpuprofError":
-        key = (run.chip.arch, run.options, names)
+        key = (run.chip.arch, run.options, names, run.source)
         if key not in self._built:
             try:
-                self._built[key] = build(self.plan.file, arch=run.chip.arch, names=names, options=run.options)
+                self._built[key] = self._compiled(run, names)
             except UsageError:
                 raise
             except GpuprofError as error:  # of this run's macros, perhaps: the others may do
                 self._built[key] = error
         return self._built[key]
+
+    def _compiled(self, run: Run, names: tuple[str, ...]) -> "tuple[Program, bytes]":
+        file, options = self.plan.file, run.options
+        if run.source is None:
+            return build(file, arch=run.chip.arch, names=names, options=options)
+        with temporary_folder() as folder:
+            changed = folder / file.name
+            changed.write_text(run.source, encoding="utf-8", errors="surrogateescape", newline="")
+            beside = replace(options, include_dirs=(str(file.parent.absolute()), *options.include_dirs))
+            return build(changed, arch=run.chip.arch, names=names, options=beside)
 
     def _embedded(self, program: "Program") -> tuple[LaunchRequest, ...]:
         kernels = [function.display for function in program.functions if function.is_kernel]
@@ -224,15 +237,15 @@ def file_requests(plan: Plan) -> tuple[LaunchRequest, ...]:
     )
 
 
-def with_values(launch: str, defines: Mapping[str, str]) -> str:
-    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that --define
+def with_values(launch: str, defines: Mapping[str, str], flag: str = "--define") -> str:
+    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that `flag`
     does not have.
     """
 
     def value(match: re.Match) -> str:
         if match[1] not in defines:
             known = ", ".join(defines) or "none"
-            raise UsageError(f"--launch {launch}: {match[0]} needs a --define of that name (there are: {known})")
+            raise UsageError(f"--launch {launch}: {match[0]} needs a {flag} of that name (there are: {known})")
         return defines[match[1]]
 
     return _PLACEHOLDER.sub(value, launch)

@@ -59,11 +59,12 @@ MAY_IMPORT = {
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile assemble device emulate run records",
     "sweep": f"{GROUND} hosts tables device timing records correlate report check run",
+    "vary": f"{GROUND} hosts tables device timing records correlate report check run sweep",
     "predict": f"{READS_DATABASES} report timing sweep",
     "project": f"{READS_DATABASES} check run",
     "testing": f"{READS_DATABASES} trace device timing check run interop project",
     "cli": f"{GROUND} hosts compile assemble device timing relate records correlate importers report export check "
-    "trace run debug sweep predict project",
+    "trace run debug sweep vary predict project",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 
