@@ -14,8 +14,8 @@ NOT_RUN = "not run"
 
 
 class Row(NamedTuple):
-    """A variant. `cycles`: of all launches; None where it failed or was not run. `speedup`: the cycles of the original
-    divided by these, None where they cannot be compared. `registers` and `occupancy` (0..1, theoretical) are those of
+    """A variant. `cycles`: of all launches; None where it failed, was not run, or left before all its launches ran.
+    `speedup`: the cycles of the original divided by these. `registers` and `occupancy` (0..1, theoretical) are those of
     the longest launch. `results`: of judged, or NOT_RUN. `round`: the last one that it was in, 0 for none; `is_timed`:
     all its blocks and launches were timed there. `command`: measures it again.
     """
@@ -60,12 +60,15 @@ def _row(plan: VaryPlan, variant: Variant, first: Variant, tried: Tried | None, 
     command = command_of(plan, variant, first)
     if tried is None:
         return Row(variant.number, variant.values, None, None, None, None, NOT_RUN, "", 0, False, (), command)
+    is_all = original is None or len(tried.launches) == len(original.launches)
+    cycles = tried.cycles if is_all else None
+    before = original.cycles if original else None
     longest = max(tried.launches, key=lambda launch: launch.metrics["cycles"], default=None)
     return Row(
         variant.number,
         variant.values,
-        tried.cycles if tried.launches else None,
-        _speedup(tried, original),
+        cycles,
+        round(before / cycles, 4) if before and cycles else None,
         longest.metrics["registers"] if longest else None,
         occupancy_of(longest, variant.run.chip) if longest else None,
         tried.results,
@@ -75,14 +78,6 @@ def _row(plan: VaryPlan, variant: Variant, first: Variant, tried: Tried | None, 
         tried.launches,
         command,
     )
-
-
-def _speedup(tried: Tried, original: Tried | None) -> float | None:
-    """None also for a variant that left before all its launches ran: the original's cycles are those of more."""
-    if original is None or not tried.launches or len(tried.launches) != len(original.launches):
-        return None
-    before, now = original.cycles, tried.cycles
-    return round(before / now, 4) if before and now else None
 
 
 def occupancy_of(launch: Measured, chip: Chip) -> float:

@@ -10,7 +10,7 @@ from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.results.comparing import difference
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.sweep.run_sweep import Brought, Measured, Outcome
-from gpuprof.vary.variants import ORIGINAL
+from gpuprof.vary.variants import ORIGINAL, VaryPlan
 
 SAME, DIFFERS, FAILED = "same", "differs", "failed"
 
@@ -29,29 +29,33 @@ class Tried(NamedTuple):
 
     @property
     def cycles(self) -> int | None:
-        """Of all launches together; None where it failed."""
-        return sum(launch.metrics["cycles"] for launch in self.launches) if self.results != FAILED else None
+        """Of all its launches together; None where none ran to its end."""
+        return sum(launch.metrics["cycles"] for launch in self.launches) if self.launches else None
 
 
-def judged(
-    outcomes: Iterable[Outcome], round_: int, all_launches: bool, compared: Sequence[str], tolerance: float | None
-) -> Iterator[Tried]:
+def judged(plan: VaryPlan, outcomes: Iterable[Outcome], round_: int, all_launches: bool) -> Iterator[Tried]:
     """What became of each variant, in the order the outcomes come, from when the original's is there.
 
-    `compared`: names of arrays, all when empty. `tolerance`: None for the same bytes. Raises GpuprofError when the
-    original itself fails, UsageError for the name of no array.
+    Raises GpuprofError when the original itself fails, UsageError for the name of no array.
     """
     wanted: list[Brought] | None = None
     waiting: list[Outcome] = []
     for outcome in outcomes:
         if outcome.number == ORIGINAL:
             if outcome.error:
-                raise GpuprofError(f"the original fails, so there is nothing to compare with: {outcome.error}")
-            wanted = _chosen(outcome.results, compared)
+                raise GpuprofError(f"{_nothing_to_compare_with(plan)}: {outcome.error}")
+            wanted = _chosen(outcome.results, plan.compared)
         waiting.append(outcome)
         if wanted is not None:
-            yield from (_tried(each, wanted, round_, all_launches, tolerance) for each in waiting)
+            yield from (_tried(each, wanted, round_, all_launches, plan.tolerance) for each in waiting)
             waiting = []
+
+
+def _nothing_to_compare_with(plan: VaryPlan) -> str:
+    given = [text.partition("=")[0] for text in plan.base.options.defines]
+    values = [f"-D {each.name}={each.texts[0]}" for each in plan.varied if each.kind == "D" and each.name not in given]
+    hint = f" (if it needs a macro, give the original's value: {' '.join(values)})" if values else ""
+    return f"the original fails, so there is nothing to compare with{hint}"
 
 
 def _chosen(results: Sequence[Brought], names: Sequence[str]) -> list[Brought]:

@@ -98,14 +98,16 @@ def parse_varied(text: str) -> Varied:
     kind = KINDS.get(word)
     if kind is None:
         near = suggestion(word, KINDS)
-        raise UsageError(f"--vary {text}: there is no {word!r}{f'; {near}' if near else ''}; there are: {', '.join(KINDS)}")
+        raise UsageError(
+            f"--vary {text}: there is no {word!r}{f'; {near}' if near else ''}; there are: {', '.join(KINDS)}"
+        )
     texts = tuple(each.strip() for each in rest.split(","))
     if not equals or not all(texts):
         raise UsageError(f"--vary {text}: expected VALUE,VALUE,... as in {kind.example}")
     _check_name(text, kind, bool(dot), name)
     for each in texts:
         if not kind.is_value(each):
-            raise UsageError(f"--vary {text}: {each!r} is none of {kind.values}, as in {kind.example}")
+            raise UsageError(f"--vary {text}: {each!r} is no value; expected {kind.values}, as in {kind.example}")
         if texts.count(each) > 1:
             raise UsageError(f"--vary {text}: the value {each} is given twice")
     return Varied(word, name, texts)
@@ -117,7 +119,7 @@ def _check_name(text: str, kind: Kind, has_dot: bool, name: str) -> None:
     if (has_dot or kind.needs_name) and not name:
         raise UsageError(f"--vary {text}: the name of the {kind.named} is missing, as in {kind.example}")
     if name and kind.named != "kernel" and not _MACRO.fullmatch(name):
-        raise UsageError(f"--vary {text}: {name!r} cannot be the name of a {kind.named}")
+        raise UsageError(f"--vary {text}: {name!r} cannot name the {kind.named}")
 
 
 def check_titles(varied: tuple[Varied, ...]) -> None:

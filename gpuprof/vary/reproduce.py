@@ -14,7 +14,7 @@ CHANGED = ".varied.cu"  # the suffix of a source that sed has changed
 
 
 def command_of(plan: VaryPlan, variant: Variant, original: Variant) -> str:
-    """A `gpuprof collect`; after a `sed` that writes the changed source beside the file, where the source is changed."""
+    """A `gpuprof collect`. Where the source is changed, a `sed` comes first, which writes it beside the file."""
     file = plan.base.file
     measured = file if variant.run.source is None else _changed_file(file)
     words = ["gpuprof", "collect", str(measured), *_flags(plan, variant, original)]

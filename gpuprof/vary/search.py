@@ -38,7 +38,7 @@ def explore(plan: VaryPlan, variants: Sequence[Variant]) -> Iterator[Tried]:
     for number, rung in enumerate(ladder, 1):
         found: dict[int, Tried] = {}
         tasks = [_on(rung, each) for each in ready if each.number in alive]
-        for tried in judged(_outcomes(tasks, plan.jobs), number, rung.n_launches is None, plan.compared, plan.tolerance):
+        for tried in judged(plan, _outcomes(tasks, plan.jobs), number, rung.n_launches is None):
             found[tried.number] = tried
             yield tried
         alive = better_half(found)

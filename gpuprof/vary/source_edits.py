@@ -35,6 +35,15 @@ def line_of(source: str, at: int) -> int:
     return source.count("\n", 0, at) + 1
 
 
+def defines_itself(source: str, name: str) -> int:
+    """The line that defines the macro whatever was defined before; 0 where none does, or a condition asks for it."""
+    code, word = code_of(source), re.escape(name)
+    if re.search(rf"^[ \t]*#[ \t]*(ifndef|ifdef|if|elif|undef)\b.*\b{word}\b", code, re.MULTILINE):
+        return 0
+    found = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{word}\b", code, re.MULTILINE)
+    return line_of(code, found.start()) if found else 0
+
+
 # --- arrays in shared memory
 
 

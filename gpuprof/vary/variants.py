@@ -17,7 +17,7 @@ from gpuprof.run.target import STREAM, Launches, Program
 from gpuprof.sweep.sweep_plan import Plan, Run, file_requests, with_values
 from gpuprof.vary.block_sizes import with_block
 from gpuprof.vary.parameters import KINDS, NONE, Varied, check_titles, extent
-from gpuprof.vary.source_edits import bounded, padded
+from gpuprof.vary.source_edits import bounded, defines_itself, padded
 
 GRID, HALVING = "grid", "halving"
 MOST_OF_GRID = 16  # variants that are all timed whole, when nothing is said
@@ -79,7 +79,9 @@ def _check(plan: VaryPlan) -> None:
     if not plan.varied:
         raise UsageError("nothing is varied; give --vary, as in --vary block=64,128,256")
     if base.file.suffix == STREAM:
-        raise UsageError(f"{base.file}: a recording has launches, but no source to compile; give the file it was made of")
+        raise UsageError(
+            f"{base.file}: a recording has launches, but no source to compile; give the file it was made of"
+        )
     check_titles(plan.varied)
     count = 1
     for each in plan.varied:
@@ -88,10 +90,11 @@ def _check(plan: VaryPlan) -> None:
         raise UsageError(f"--vary: {plural(count, 'variant', 'variants')}, at most {MOST_VARIANTS:,}")
     for each in plan.varied:
         _check_effect(base, each)
+    _check_macros(base, plan.varied)
     if plan.tolerance is not None and not isinstance(base.target, Launches):
         raise UsageError(
-            f"{base.file}: the types of what it copies to the host are not known, so --tolerance means nothing; leave it "
-            "out"
+            f"{base.file}: the types of what it copies to the host are not known, so --tolerance means nothing; leave "
+            "it out"
         )
 
 
@@ -111,6 +114,19 @@ def _check_effect(base: Plan, varied: Varied) -> None:
         raise UsageError(
             f"--vary {varied.title}: a script has no macros; name {{{varied.name}}} in its arguments after --"
         )
+
+
+def _check_macros(base: Plan, varied: Sequence[Varied]) -> None:
+    """Raises UsageError for a macro that the source defines anyway: -D would have no effect on it."""
+    macros = [each.name for each in varied if each.kind == "D"]
+    if macros and base.file.suffix in (".cu", ".cuh"):
+        source = read_input(base.file, SOURCE).decode("utf-8", "surrogateescape")
+        for name in macros:
+            if line := defines_itself(source, name):
+                raise UsageError(
+                    f"--vary D.{name}: {base.file.name}:{line} defines {name} in any case; put `#ifndef {name}` before "
+                    "it and `#endif` behind it"
+                )
 
 
 def _is_mentioned(texts: Sequence[str], name: str) -> bool:

@@ -21,6 +21,7 @@ def lines(found: Found, look: Look) -> Iterator[Text]:
     """Columns that do not fit the terminal are left out, the parameters last. The command is one line, whatever its
     length: it is to be copied."""
     yield from _header(found, look)
+    last = max(row.round for row in found.rows)
     columns = [
         Column("variant", lambda row: Text(str(row.variant)), drop=5),
         *(
@@ -31,7 +32,7 @@ def lines(found: Found, look: Look) -> Iterator[Text]:
         Column("speed-up", lambda row: _number(row.speedup, ".2f"), drop=1),
         Column("registers", lambda row: _number(row.registers, "d"), drop=3),
         Column("occupancy", lambda row: _number(row.occupancy, ".0%"), drop=4),
-        Column("results", _results, left=True),
+        Column("results", lambda row: _results(row, last), left=True),
     ]
     yield from table(columns, found.rows, look, rest="a wider terminal, or --json")
     yield from _remarks(found, look)
@@ -65,8 +66,10 @@ def _number(value: float | None, form: str) -> Text:
     return Text("-" if value is None else format(value, form))
 
 
-def _results(row: Row) -> Text:
+def _results(row: Row, last_round: int) -> Text:
     text = f": {shown(row.text)}" if row.text else ""
+    if row.results == SAME and row.round < last_round:
+        text = f", too slow in round {row.round}"
     return Text(f"{row.results}{text}", STYLES[row.results])
 
 
@@ -89,7 +92,7 @@ def _name(found: Found) -> str:
     if best.variant == ORIGINAL:
         return "the original; no variant that computes the same is faster"
     values = ", ".join(f"{each.title}={text}" for each, text in zip(found.plan.varied, best.values, strict=True))
-    faster = f", {best.speedup:.2f} times as fast as the original" if best.speedup is not None else ""
+    faster = f", {best.speedup:.3f} times as fast as the original" if best.speedup is not None else ""
     return f"{values}: {best.cycles:,} cycles{faster}; this measures it again:"
 
 

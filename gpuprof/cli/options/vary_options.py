@@ -1,6 +1,6 @@
 """--vary: its options, the plan that they make, and what is shown of it.
 
-    FILE, Given ─ plan_of ─> VaryPlan ─ show ─> variants run; a table or JSON on stdout
+FILE, Given ─ plan_of ─> VaryPlan ─ show ─> variants run; a table or JSON on stdout
 """
 
 import json
