@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuprof.base.inputs import ARRAY, read_input
-from gpuprof.base.scratch import temporary_folder
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, chip_with
 from gpuprof.device.launching.argument_values import (
@@ -196,22 +195,14 @@ class _Preparation:
         key = (run.chip.arch, run.options, names, run.source)
         if key not in self._built:
             try:
-                self._built[key] = self._compiled(run, names)
+                self._built[key] = build(
+                    self.plan.file, arch=run.chip.arch, names=names, options=run.options, source=run.source
+                )
             except UsageError:
                 raise
             except GpuprofError as error:  # of this run's macros, perhaps: the others may do
                 self._built[key] = error
         return self._built[key]
-
-    def _compiled(self, run: Run, names: tuple[str, ...]) -> "tuple[Program, bytes]":
-        file, options = self.plan.file, run.options
-        if run.source is None:
-            return build(file, arch=run.chip.arch, names=names, options=options)
-        with temporary_folder() as folder:
-            changed = folder / file.name
-            changed.write_text(run.source, encoding="utf-8", errors="surrogateescape", newline="")
-            beside = replace(options, include_dirs=(str(file.parent.absolute()), *options.include_dirs))
-            return build(changed, arch=run.chip.arch, names=names, options=beside)
 
     def _embedded(self, program: "Program") -> tuple[LaunchRequest, ...]:
         kernels = [function.display for function in program.functions if function.is_kernel]

@@ -9,5 +9,5 @@ same.
     Tried ─ found ─> rows and the best ─ reproduce ─> the command that measures it again
     Found ─ vary_screen, document ─> terminal, JSON
 
-What a Variant's Tried says depends on the plan alone: it is the same for any number of processes.
+A Variant's Tried depends only on the plan: it is the same for any number of processes.
 """

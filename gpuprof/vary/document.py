@@ -1,4 +1,4 @@
-"""What the search found, as a JSON document."""
+"""The findings of a search as a JSON document."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the search found: a row a variant, and the best."""
+"""The findings of a search: a row a variant, and the best."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -35,8 +35,8 @@ class Row(NamedTuple):
 
 
 class Found(NamedTuple):
-    """`rows`: the original, then the variants in the order of the plan. `best`: the fastest of those that compute the
-    same, of the last round; None when nothing has run.
+    """The findings. `rows`: the original, then the variants in the order of the plan. `best`: the fastest of those that
+    compute the same, of the last round; None when nothing has run.
     """
 
     plan: VaryPlan

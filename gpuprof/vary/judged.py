@@ -16,7 +16,7 @@ SAME, DIFFERS, FAILED = "same", "differs", "failed"
 
 
 class Tried(NamedTuple):
-    """What became of a variant in a round. `results`: SAME, DIFFERS or FAILED. `text`: which arrays differ, or why it
+    """The result of a variant in a round. `results`: SAME, DIFFERS or FAILED. `text`: which arrays differ, or why it
     failed. `is_whole`: all launches ran, and all their blocks were timed, so that a later round would find the same.
     """
 
@@ -29,12 +29,12 @@ class Tried(NamedTuple):
 
     @property
     def cycles(self) -> int | None:
-        """Of all its launches together; None where none ran to its end."""
+        """The sum over its launches; None where none ran to its end."""
         return sum(launch.metrics["cycles"] for launch in self.launches) if self.launches else None
 
 
 def judged(plan: VaryPlan, outcomes: Iterable[Outcome], round_: int, all_launches: bool) -> Iterator[Tried]:
-    """What became of each variant, in the order the outcomes come, from when the original's is there.
+    """The result of each variant, in the order the outcomes come, from when the original's is there.
 
     Raises GpuprofError when the original itself fails, UsageError for the name of no array.
     """

@@ -1,4 +1,4 @@
-"""What --vary names: block=64,128, D.TILE=8,16, pad.tile=0,1."""
+"""The parameters of --vary: block=64,128, D.TILE=8,16, pad.tile=0,1."""
 
 import re
 from collections.abc import Callable

@@ -4,17 +4,17 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuprof.base.inputs import SOURCE, read_input
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS
 from gpuprof.run.target import Launches
 from gpuprof.vary.block_sizes import as_text
+from gpuprof.vary.source_edits import source_text
 from gpuprof.vary.variants import Variant, VaryPlan
 
 CHANGED = ".varied.cu"  # the suffix of a source that sed has changed
 
 
 def command_of(plan: VaryPlan, variant: Variant, original: Variant) -> str:
-    """A `gpuprof collect`. Where the source is changed, a `sed` comes first, which writes it beside the file."""
+    """A `gpuprof collect`. Where the source is changed, a `sed` comes first, which writes it next to the file."""
     file = plan.base.file
     measured = file if variant.run.source is None else _changed_file(file)
     words = ["gpuprof", "collect", str(measured), *_flags(plan, variant, original)]
@@ -87,7 +87,7 @@ def _sed(file: Path, source: str | None) -> str:
     """The lines that differ, one command each."""
     if source is None:
         return ""
-    before = read_input(file, SOURCE).decode("utf-8", "surrogateescape").split("\n")
+    before = source_text(file).split("\n")
     edits = [
         f"{number}s/.*/{_replacement(line)}/"
         for number, (old, line) in enumerate(zip(before, source.split("\n"), strict=True), 1)
@@ -99,4 +99,4 @@ def _sed(file: Path, source: str | None) -> str:
 
 def _replacement(line: str) -> str:
     """The text of a line as sed's s/.../.../ takes it."""
-    return line.rstrip("\r").replace("\\", "\\\\").replace("&", "\\&").replace("/", "\\/")
+    return line.replace("\\", "\\\\").replace("&", "\\&").replace("/", "\\/")

@@ -1,4 +1,4 @@
-"""Which variants are timed, how exactly, and in which order.
+"""The search: how exactly which variants are timed, and in which order.
 
 A grid times every variant whole, in one round. Successive halving (Jamieson and Talwalkar, "Non-stochastic best arm
 identification", AISTATS 2016) goes up a ladder of rungs, each costlier than the one below, and takes along the better
@@ -28,7 +28,7 @@ class Rung(NamedTuple):
 
 
 def explore(plan: VaryPlan, variants: Sequence[Variant]) -> Iterator[Tried]:
-    """What becomes of the variants, round by round; of several of one variant the newest counts.
+    """The results of the variants, round by round; of several of one variant the newest counts.
 
     Raises GpuprofError when the original fails, and what the compiler raises when it does not compile.
     """
@@ -115,7 +115,7 @@ def _outcomes(ready: Sequence[Task | Outcome], jobs: int | None) -> Iterator[Out
 
 
 def _is_alike(one: Task, other: Task) -> bool:
-    """True where two variants cannot be told apart once they are compiled; what a script or a program does with its
+    """True where two variants are the same once they are compiled; what a script or a program does with its
     options is not known.
     """
     return isinstance(one.work, Kernels) and one.work == other.work

@@ -5,8 +5,10 @@ found in the rest. What cannot be changed so is refused.
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.base.inputs import SOURCE, read_input_text
 from gpuprof.errors import UsageError
 
 _NO_CODE = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
@@ -24,6 +26,11 @@ class Declared(NamedTuple):
     first: int
     last: int
     lengths: int
+
+
+def source_text(file: Path) -> str:
+    """The text as a compiler gets it: bytes that are not UTF-8 pass through."""
+    return read_input_text(file, SOURCE, errors="surrogateescape")
 
 
 def code_of(source: str) -> str:
@@ -124,7 +131,7 @@ def _check_uses(code: str, name: str, declarations: list[Declared], file: str) -
         if len(subscripts) < lengths or (match[1] and is_first):
             raise UsageError(
                 f"--vary pad.{name}: {file}:{line_of(code, at)}: {name} is used as a flat pointer there, so its rows "
-                "cannot be made longer by their declaration alone"
+                "cannot be made longer by a change of the declaration"
             )
 
 

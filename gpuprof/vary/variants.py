@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuprof.base.inputs import SOURCE, read_input
 from gpuprof.base.wording import plural
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device.launching.argument_values import LaunchRequest
@@ -17,7 +16,7 @@ from gpuprof.run.target import STREAM, Launches, Program
 from gpuprof.sweep.sweep_plan import Plan, Run, file_requests, with_values
 from gpuprof.vary.block_sizes import with_block
 from gpuprof.vary.parameters import KINDS, NONE, Varied, check_titles, extent
-from gpuprof.vary.source_edits import bounded, defines_itself, padded
+from gpuprof.vary.source_edits import bounded, defines_itself, padded, source_text
 
 GRID, HALVING = "grid", "halving"
 MOST_OF_GRID = 16  # variants that are all timed whole, when nothing is said
@@ -120,12 +119,12 @@ def _check_macros(base: Plan, varied: Sequence[Varied]) -> None:
     """Raises UsageError for a macro that the source defines anyway: -D would have no effect on it."""
     macros = [each.name for each in varied if each.kind == "D"]
     if macros and base.file.suffix in (".cu", ".cuh"):
-        source = read_input(base.file, SOURCE).decode("utf-8", "surrogateescape")
+        source = source_text(base.file)
         for name in macros:
             if line := defines_itself(source, name):
                 raise UsageError(
                     f"--vary D.{name}: {base.file.name}:{line} defines {name} in any case; put `#ifndef {name}` before "
-                    "it and `#endif` behind it"
+                    "it and `#endif` after it"
                 )
 
 
@@ -235,7 +234,7 @@ class _Source:
         if not edits:
             return None
         if self._text is None:
-            self._text = read_input(self.file, SOURCE).decode("utf-8", "surrogateescape")
+            self._text = source_text(self.file)
         text = self._text
         for varied, value in edits.items():
             text = self._edited(text, varied, value, requests)

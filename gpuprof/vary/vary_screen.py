@@ -1,4 +1,4 @@
-"""What the search found, as lines of text: a row a variant, then the best and its command."""
+"""The findings of a search as lines of text: a row a variant, then the best and its command."""
 
 from collections.abc import Iterator
 

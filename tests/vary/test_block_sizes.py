@@ -35,7 +35,8 @@ def test_a_block_of_two_dimensions_keeps_both():
 @pytest.mark.parametrize(
     "text",
     [
-        "scan<256, float><<<(4, 4), (8, 8, 2), 64, 1, cluster=2, cache=warm, repeat=3>>>(x: f32[8]=random, x, 1 + 2, null)",
+        "scan<256, float><<<(4, 4), (8, 8, 2), 64, 1, cluster=2, cache=warm, repeat=3>>>(x: f32[8]=random, x, 1 + 2)",
+        "k<<<1, 32>>>(null, x: f64[4]=ones)",
         "k<<<1, 32>>>(hex:0000803f, f32(1.0, 2.0), true, -inf)",
         "k<<<1, 32>>>(tex2d(linear, wrap) t: f32[8,8]=arange, surf1d s: u8[64], tensormap(box=(8, 8)) a: f32[64,64])",
         "k<<<1, 32>>>()",

@@ -1,4 +1,4 @@
-"""Which variants go on, and what is said of their results; nothing is run."""
+"""The choice of variants for the next round, and the comparison of results; nothing is run."""
 
 import hashlib
 from pathlib import Path
