@@ -17,10 +17,15 @@ def command_of(plan: VaryPlan, variant: Variant, original: Variant) -> str:
     """A `gpuprof collect`. Where the source is changed, a `sed` comes first, which writes it next to the file."""
     file = plan.base.file
     measured = file if variant.run.source is None else _changed_file(file)
-    words = ["gpuprof", "collect", str(measured), *_flags(plan, variant, original)]
+    words = ["gpuprof", "collect", _argument(measured), *_flags(plan, variant, original)]
     if variant.arguments:
         words += ["--", *variant.arguments]
     return f"{_sed(file, variant.run.source)}{shlex.join(words)}"
+
+
+def _argument(file: Path) -> str:
+    """The file's name, which no command takes for an option."""
+    return f"./{file}" if str(file).startswith("-") else str(file)
 
 
 def _changed_file(file: Path) -> Path:
@@ -93,8 +98,8 @@ def _sed(file: Path, source: str | None) -> str:
         for number, (old, line) in enumerate(zip(before, source.split("\n"), strict=True), 1)
         if old != line
     ]
-    target = shlex.quote(str(_changed_file(file)))
-    return f"sed {shlex.quote('; '.join(edits))} {shlex.quote(str(file))} > {target} && "
+    source, target = (shlex.quote(_argument(each)) for each in (file, _changed_file(file)))
+    return f"sed {shlex.quote('; '.join(edits))} {source} > {target} && "
 
 
 def _replacement(line: str) -> str:

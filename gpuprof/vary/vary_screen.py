@@ -6,6 +6,7 @@ from rich.text import Text
 
 from gpuprof.base.wording import installed_version
 from gpuprof.chips.fidelity.sentence import line, sentence
+from gpuprof.isa.printing.printable import printable
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, HOT, WARM, Look, flow, remark, shown
 from gpuprof.timing.state.model_version import MODEL_VERSION
@@ -84,7 +85,7 @@ def _closing(found: Found, look: Look) -> Iterator[Text]:
         return
     yield Text()
     yield from remark_of(f"best: {_name(found)}", look)
-    yield Text(found.best.command)
+    yield Text(printable(found.best.command, keep="\t"))
 
 
 def _name(found: Found) -> str:

@@ -35,6 +35,7 @@ LINES = {
     "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
+    "vary": "vary k.ptx --vary max_registers=32 --jobs 1",
     "fidelity": "fidelity",
     "list": "list stalls",
     "explain": "explain wait",

@@ -97,6 +97,14 @@ def test_a_kernel_that_counts_on_its_block_is_never_best(tmp_path):
     assert out.splitlines()[-1] == "gpuprof collect hard.cu"
 
 
+def test_a_file_whose_name_begins_with_a_dash(tmp_path):
+    write_files(tmp_path, {"-t.cu": TRANSPOSE})
+    code, out, error = gpuprof(tmp_path, "vary", "--vary", "pad.tile=0", "--jobs", "1", "--json", "--", "-t.cu")
+    assert (code, json.loads(out or "{}").get("best")) == (0, {"variant": 0, "command": "gpuprof collect ./-t.cu"}), (
+        error
+    )
+
+
 def test_a_padding_is_measured_as_its_twin(tmp_path):
     write_files(tmp_path, {"t.cu": TRANSPOSE, "twin.cu": TRANSPOSE.replace("[32][32]", "[32][33]")})
     found = varied(tmp_path, "t.cu", "--vary", "pad.tile=0,1")
