@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from gpuprof.correlate.database import reading
+from gpuprof.sweep.run_sweep import Measured
+from gpuprof.vary import search
+from gpuprof.vary.judged import Tried
 from tests.support.command import gpuprof, names, write_files
 
 # 1000 is no multiple of a block; `hard` counts on blocks of 64.
@@ -115,6 +118,41 @@ def test_a_padding_is_measured_as_its_twin(tmp_path):
     assert found["best"] == {"variant": 2, "command": one["command"]}
     assert collected(tmp_path, one["command"], "t.varied.gprec") == twin
     assert (tmp_path / "t.varied.cu").read_text() == (tmp_path / "twin.cu").read_text()
+
+
+def test_a_fault_of_a_changed_source_names_the_users_file(tmp_path):
+    """A line of 33 floats is no multiple of 16 bytes, so the second row of float4 is not aligned."""
+    source = (
+        "// LAUNCH: k<<<1, 32>>>(y: f32[32])\n"
+        "__global__ void k(float *y)\n"
+        "{\n"
+        "    __shared__ __align__(16) float tile[8][32];\n"
+        "    *(float4 *)&tile[threadIdx.x % 8][4] = make_float4(1, 2, 3, 4);\n"
+        "    __syncthreads();\n"
+        "    y[threadIdx.x] = tile[threadIdx.x % 8][5];\n"
+        "}\n"
+    )
+    write_files(tmp_path, {"my dir/k.cu": source})
+    found = varied(tmp_path, "my dir/k.cu", "--vary", "pad.tile=1,4")
+    assert [each["results"] for each in found["variants"]] == ["same", "failed", "same"]
+    assert found["variants"][1]["text"].startswith("k: my dir/k.cu:5, thread (1, 0, 0) of block (0, 0, 0): ")
+
+
+def test_an_interrupted_search_shows_what_there_is(tmp_path, monkeypatch):
+    def interrupted(plan, variants):
+        launch = Measured(0, "scale", "16,1,1", "64,1,1", {"cycles": 1234, "registers": 10}, blocks_per_sm=32)
+        yield Tried(0, 1, (launch,), "same", "", True)
+        raise KeyboardInterrupt
+
+    write_files(tmp_path, {"scale.cu": SCALE})
+    monkeypatch.setattr(search, "explore", interrupted)
+    code, out, _ = gpuprof(tmp_path, "vary", "scale.cu", "--vary", "block=32", "--width", "60")
+    assert code == 130
+    assert [line.split() for line in out.splitlines() if line and not line.startswith("#")] == [
+        ["block", "cycles", "speed-up", "registers", "occupancy", "results"],
+        ["original", "1,234", "1.00", "10", "100%", "same"],
+        ["32", "-", "-", "-", "-", "not", "run"],
+    ]
 
 
 def test_macros_registers_and_levels(tmp_path):
