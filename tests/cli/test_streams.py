@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or that nobody reads: no command ends in a traceback, and each does its
+"""Standard streams that are closed, full, or that are not read: no command ends in a traceback, and each does its
 work.
 """
 

@@ -1,4 +1,4 @@
-"""Rooms stand in one order, imports run one way, and what should start quickly imports nothing heavy. The rules are in
+"""Rooms have one order, imports run one way, and what should start quickly imports nothing heavy. The rules are in
 `tests.house.architecture`; `test_architecture_rules` breaks each of them.
 """
 
@@ -188,7 +188,7 @@ def test_names_come_from_where_they_are_defined(modules):
 
 
 def test_no_imports_in_circles(modules):
-    """Not inside functions either, nor for types alone."""
+    """Not inside functions either, nor only for types."""
     assert import_circles(modules) == []
 
 
