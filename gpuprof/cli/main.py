@@ -39,6 +39,7 @@ COMMANDS = {
     "advise": "Say what to change next, with the measured gain of each.",
     "whatif": "Measure what a change would bring, on the same emulation.",
     "sweep": "Run one file on a table of chips and parameters.",
+    "vary": "Find the best block size, macros, registers and options of a kernel.",
     "predict": "Predict times, scores and bottlenecks on other chips.",
     "mcp": "Serve tools for agents that tune kernels (MCP).",
     "fidelity": "Compare the model with published measurements.",

@@ -22,10 +22,11 @@ from gpuprof.compile.llvm.naming import qualified_name, symbol_of
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.passes.math_calls import call_math_functions, math_source
 from gpuprof.compile.source import (
+    ChangedSource,
     bounded_ptx,
     feature_macros,
     headers_of,
-    read_source,
+    source_of,
     split_defines,
     with_instances,
 )
@@ -44,7 +45,7 @@ UNIT_NAME = "-cuid={}"  # it is in the names of static kernels, and clang would 
 
 
 def compile_cuda(
-    path: Path | str,
+    path: Path | str | ChangedSource,
     *,
     arch: str = "sm_80",
     instantiate: Sequence[str] = (),
@@ -66,7 +67,7 @@ def compile_cuda(
     """
     tools = toolchain.find(clang, headers)
     how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
-    return _compiled([_unit(str(path), how, instantiate)], how, instantiate)
+    return _compiled([_unit(path, how, instantiate)], how, instantiate)
 
 
 def compile_linked(
@@ -87,7 +88,7 @@ def compile_linked(
     """
     tools = toolchain.find(None, headers)
     how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
-    units = [_unit(str(path), how, (), linked_flags(number)) for number, path in enumerate(paths)]
+    units = [_unit(path, how, (), linked_flags(number)) for number, path in enumerate(paths)]
     return _compiled(units, how, ())
 
 
@@ -117,8 +118,10 @@ class _Unit(NamedTuple):
     flags: list[str]
 
 
-def _unit(path: str, how: _Flags, instantiate: Sequence[str], more: Sequence[str] = ()) -> _Unit:
-    source = read_source(path)
+def _unit(
+    given: Path | str | ChangedSource, how: _Flags, instantiate: Sequence[str], more: Sequence[str] = ()
+) -> _Unit:
+    path, source = source_of(given)
     _, macros = split_defines(how.defines)
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
     return _unit_of(path, source, text, how, more)

@@ -18,7 +18,7 @@ from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import functions_of
-from gpuprof.compile.source import bounded_ptx, headers_of, nvcc_arch, read_source, with_instances
+from gpuprof.compile.source import ChangedSource, bounded_ptx, headers_of, nvcc_arch, source_of, with_instances
 from gpuprof.errors import CompileError
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
@@ -63,7 +63,7 @@ def find(named: str = "nvcc") -> Nvcc:
 
 
 def compile_nvcc(
-    path: Path | str,
+    path: Path | str | ChangedSource,
     *,
     arch: str,
     instantiate: Sequence[str] = (),
@@ -78,8 +78,7 @@ def compile_nvcc(
     standard: "c++17", else nvcc's own. For an `arch` older than all that nvcc knows, the module is for the oldest that
     it knows, and says so. Raises CompileError (with nvcc's own diagnostics) or UsageError (no such file).
     """
-    path = str(path)
-    source = read_source(path)
+    path, source = source_of(path)
     tools = find(nvcc)
     # `-O` is for host code; the device's optimizer has its own, and needs no flag for its best.
     flags = ["-ptx", "-lineinfo", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]

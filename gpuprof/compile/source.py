@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.base.inputs import PTX, SOURCE, read_input_text
 from gpuprof.errors import CompileError
@@ -11,6 +13,18 @@ from gpuprof.errors import CompileError
 # A chip that gpuprof emulates has them, so sources are compiled for them. What only sm_120a has are products of blocks
 # with scales, which are not emulated: libraries would choose them.
 _ALL_OF = {"sm_90": ("sm_90a", "__CUDA_ARCH_FEAT_SM90_ALL"), "sm_100": ("sm_100a", "__CUDA_ARCH_FEAT_SM100_ALL")}
+
+
+class ChangedSource(NamedTuple):
+    """A file whose text is replaced by another one: lines, messages and headers are those of the file."""
+
+    path: str
+    text: str
+
+
+def source_of(source: Path | str | ChangedSource) -> ChangedSource:
+    """The file with the text that is compiled. Raises what `read_source` raises."""
+    return source if isinstance(source, ChangedSource) else ChangedSource(str(source), read_source(str(source)))
 
 
 def read_source(path: str) -> str:

@@ -56,6 +56,14 @@ class LaunchArrays:
         """An argument is the array of that name."""
         self._arrays[place], self._elements[place] = self._arrays[name], self._elements[name]
 
+    def made(self) -> Iterator[tuple[tuple[int, int], DeviceArray]]:
+        """Each array once, in the order made, with the argument that it was made for."""
+        seen: set[int] = set()
+        for place, array in self._arrays.items():
+            if isinstance(place, tuple) and id(array) not in seen:
+                seen.add(id(array))
+                yield place, array
+
     def element(self, place: tuple[int, int]) -> str:
         """The element type of an argument's array, a key of ELEMENTS: bf16, which numpy does not have, is held as
         integers.

@@ -12,6 +12,7 @@ from gpuprof.errors import UsageError
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
+    from gpuprof.compile.source import ChangedSource
     from gpuprof.isa.program import Program
 
 COMPILED = (".cu", ".cuh")  # by a compiler of CUDA C++
@@ -48,24 +49,33 @@ def check_source(path: Path) -> None:
 
 
 def read_source(
-    path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS
+    path: Path,
+    *,
+    arch: str,
+    names: Iterable[str] = (),
+    options: BuildOptions = DEFAULT_OPTIONS,
+    source: str | None = None,
 ) -> "PtxModule":
     """The compile.PtxModule of a .cu or .ptx file. `names` are kernels; the template instances among them are
-    instantiated.
+    instantiated. `source`: the text that is compiled in place of a .cu file's own.
 
     Raises what `check_source` and the compiler raise.
     """
     check_source(path)
 
     from gpuprof.compile import read_ptx
+    from gpuprof.compile.source import ChangedSource
 
     if path.suffix == ".ptx":
         return read_ptx(path, options.include_dirs)
     with stage(f"compiling {path.name}"):
-        return compiled(path, arch, options, tuple(name for name in names if name.endswith(">")))
+        text = path if source is None else ChangedSource(str(path), source)
+        return compiled(text, arch, options, tuple(name for name in names if name.endswith(">")))
 
 
-def compiled(path: Path, arch: str, options: BuildOptions, instantiate: Sequence[str] = ()) -> "PtxModule":
+def compiled(
+    path: "Path | ChangedSource", arch: str, options: BuildOptions, instantiate: Sequence[str] = ()
+) -> "PtxModule":
     """The compile.PtxModule of a .cu file, in any thread. Raises what the compiler raises."""
     from gpuprof.compile import compile_cuda, compile_nvcc
     from gpuprof.compile.libraries import ZIG
@@ -122,17 +132,22 @@ def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:
 
 
 def build(
-    path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS
+    path: Path,
+    *,
+    arch: str,
+    names: Iterable[str] = (),
+    options: BuildOptions = DEFAULT_OPTIONS,
+    source: str | None = None,
 ) -> tuple["Program", bytes]:
-    """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler
-    raise.
+    """The program of a .cu, .ptx or .gpubin file, and its ELF image. `source`: as for `read_source`. Raises what that
+    and the assembler raise.
     """
     if path.suffix == ".gpubin" and is_regular(path):
         from gpuprof.isa.gpubin.reader import read_gpubin
 
         image = read_input(path, GPUBIN)
         return read_gpubin(image, str(path)), image
-    return build_ptx(read_source(path, arch=arch, names=names, options=options), options)
+    return build_ptx(read_source(path, arch=arch, names=names, options=options, source=source), options)
 
 
 def build_ptx(module: "PtxModule", options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:

@@ -33,6 +33,8 @@ class Observer:
 
     def finished(self, result: LaunchResult) -> None: ...
 
+    def copied_out(self, data: bytes) -> None: ...
+
 
 class Supervisor(Protocol):
     def carry_out(self, launch: cmd.Launch, memory: AddressSpace, counters: LaunchCounters, run: Callable) -> None:

@@ -314,6 +314,7 @@ class Session:
         self._reach(command.stream, not command.is_pinned)
         data = self.memory.read(command.address, command.nbytes)
         self._operate(command)
+        self.settings.observer.copied_out(data)
         return data
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:

@@ -1,5 +1,6 @@
 """One run of a sweep: what a worker is given, what it does, what it gives back."""
 
+import hashlib
 import os
 import pickle
 import sys
@@ -10,20 +11,28 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from gpuprof.base.cache_control import AS_THE_PROGRAM, COLD
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.scratch import remove_left_folders, temporary_folder
 from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
-from gpuprof.device.launching.argument_values import LaunchRequest, RequestedResults
+from gpuprof.device.launching.argument_values import LaunchRequest, RequestedResults, array_of
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult
 from gpuprof.hosts import Host
 from gpuprof.isa.opcodes import ISA_VERSION
+from gpuprof.isa.program import Param
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.target import Target
 from gpuprof.timing.state.model_version import MODEL_VERSION
+
+if TYPE_CHECKING:
+    from gpuprof.device.requests import LaunchArrays
+
+# What a task brings back of its results.
+NO_RESULTS, DIGESTS, VALUES = "", "digests", "values"
+COPIES = "copies to the host"  # the one result of a script or a program
 
 
 @dataclass(frozen=True)
@@ -57,12 +66,13 @@ class Task:
     cache: str | None
     repeat: int | None
     versions: Mapping[str, str]
+    brings: str = NO_RESULTS
 
 
 @dataclass(frozen=True)
 class Measured:
     """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name. `cycles_error` bounds,
-    as a share, how far off the cycles are when only some blocks were timed; None when all were."""
+    as a share, how far off the cycles are when only some blocks were timed; None when all were. `blocks_per_sm` fit."""
 
     launch: int
     kernel: str
@@ -71,15 +81,34 @@ class Measured:
     metrics: Mapping[str, int]
     cycles_error: float | None = None
     control: str = ""  # what the caches held, as base.cache_control.CacheControl says it
+    blocks_per_sm: int = 0
+
+
+class Brought(NamedTuple):
+    """An array as the last launch leaves it, or what a script or a program copies to the host, in order.
+
+    `name`: "y", "saxpy.y" for an array without a name, COPIES. `element`: a key of device.elements.ELEMENTS; "" of
+    copies. `digest`: SHA-256 of the bytes, in hexadecimal. `data`: the bytes, where the task asks for values.
+    """
+
+    name: str
+    parameter: str  # of the kernel that takes it first; "" of copies
+    element: str
+    digest: str
+    data: bytes = b""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a run: its launches, or the reason why it failed."""
+    """The outcome of a run: its launches, or the reason why it failed. `is_wrong`: an array is not what the launches
+    or the user expect.
+    """
 
     number: int
     launches: tuple[Measured, ...]
     error: str = ""
+    is_wrong: bool = False
+    results: tuple[Brought, ...] = ()
 
 
 def versions() -> dict[str, str]:
@@ -115,22 +144,31 @@ def measure(task: Task) -> Outcome:
     """The outcome of a task, in this process."""
     with temporary_folder() as folder:
         try:
-            return Outcome(task.number, tuple(_launches(task, folder)))
+            launches, results = _carried_out(task, folder)
+            return Outcome(task.number, tuple(launches), results=results)
         except GpuprofError as error:
-            folders = [folder] if isinstance(task.work, Kernels) else [folder, task.work.file.parent]
-            return Outcome(task.number, (), in_short(error, *folders))
+            is_kernels = isinstance(task.work, Kernels)
+            folders = [folder] if is_kernels else [folder, task.work.file.parent]
+            is_wrong = is_kernels and isinstance(error, WrongResult)
+            return Outcome(task.number, (), in_short(error, *folders), is_wrong)
 
 
-def _launches(task: Task, folder: Path) -> list[Measured]:
+def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brought, ...]]:
+    """The launches of a task, and what it brings back of their results."""
     from gpuprof.records.writer import RecordWriter
     from gpuprof.run.run_settings import Observer, Settings
 
     errors: dict[int, float] = {}  # by launch
+    copied = hashlib.sha256()
 
-    class Extrapolations(Observer):
+    class Notes(Observer):
         def finished(self, result) -> None:
             if result.timing.extrapolation:
                 errors[result.launch.index] = result.timing.extrapolation.error
+
+        def copied_out(self, data: bytes) -> None:
+            if task.brings:
+                copied.update(data)
 
     recording = folder / "run.gprec"
     with RecordWriter(recording) as recorder:
@@ -144,13 +182,14 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
             cache=task.cache,
             repeat=task.repeat,
             options=task.options,
-            observer=Extrapolations(),
+            observer=Notes(),
         )
         if isinstance(task.work, Kernels):
-            _run_kernels(task.work, folder, settings)
+            results = _run_kernels(task.work, folder, settings, task.brings)
         else:
             _run_target(task.work, settings)
-    return _read(recording, errors)
+            results = (Brought(COPIES, "", "", copied.hexdigest()),) if task.brings else ()
+    return _read(recording, errors), results
 
 
 def _run_target(target: Target, settings) -> None:
@@ -160,7 +199,7 @@ def _run_target(target: Target, settings) -> None:
         raise WrongResult(f"the program ended with {how_ended(code)}")
 
 
-def _run_kernels(work: Kernels, folder: Path, settings) -> None:
+def _run_kernels(work: Kernels, folder: Path, settings, brings: str) -> tuple[Brought, ...]:
     from gpuprof.device.requests import run_requests
     from gpuprof.run.session import open_device
 
@@ -170,18 +209,44 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
     image.write_bytes(work.image)
     device = open_device(settings)
     wanted = replace(work.wanted, folder=folder)
-    results = run_requests(
+    module = device.load(image)
+    arrays = run_requests(
         device,
-        device.load(image),
+        module,
         work.requests,
         seed=work.seed,
         folder=folder,
         requested=wanted,
         cache=COLD,
-    ).results
-    wrong = "; ".join(str(result) for result in results if result.is_wrong)
+    )
+    wrong = "; ".join(str(result) for result in arrays.results if result.is_wrong)
     if wrong:
         raise WrongResult(f"results differ: {wrong}")
+    parameters = [module[request.kernel].function.params for request in work.requests]
+    return _brought(work.requests, parameters, arrays, brings) if brings else ()
+
+
+def _brought(
+    requests: tuple[LaunchRequest, ...], parameters: list[tuple[Param, ...]], arrays: "LaunchArrays", brings: str
+) -> tuple[Brought, ...]:
+    """`parameters`: of the kernel of each request."""
+    found = []
+    for (launch, number), array in arrays.made():
+        kernel, made = requests[launch].kernel, array_of(requests[launch].arguments[number])
+        parameter = parameters[launch][number].name
+        same = [index for index, request in enumerate(requests) if request.kernel == kernel]
+        ordinal = f"#{same.index(launch) + 1}" if len(same) > 1 else ""
+        data = array.copy_to_host().tobytes()
+        found.append(
+            Brought(
+                made.name or f"{kernel}{ordinal}.{parameter}",
+                parameter,
+                arrays.element((launch, number)),
+                hashlib.sha256(data).hexdigest(),
+                data if brings == VALUES else b"",
+            )
+        )
+    return tuple(found)
 
 
 def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
@@ -191,10 +256,18 @@ def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
 
     with reading(recording) as db:
         values, controls = launch_values(db), cache_controls(db)
+        fitting = dict(db.execute("SELECT launch, value FROM launch_metrics WHERE metric = 'blocks_per_sm'"))
         rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
     return [
         Measured(
-            launch, kernel, grid, block, values[launch], errors.get(launch), str(controls.get(launch, AS_THE_PROGRAM))
+            launch,
+            kernel,
+            grid,
+            block,
+            values[launch],
+            errors.get(launch),
+            str(controls.get(launch, AS_THE_PROGRAM)),
+            fitting.get(launch, 0),
         )
         for launch, kernel, grid, block in rows
     ]

@@ -75,6 +75,8 @@ class Run:
     values: tuple[Value, ...]
     defines: Mapping[str, str]
     options: BuildOptions
+    requests: tuple[LaunchRequest, ...] = ()  # in place of the plan's
+    source: str | None = None  # in place of the file's text
 
 
 def runs(plan: Plan) -> list[Run]:
@@ -172,7 +174,7 @@ class _Preparation:
 
     def of(self, run: Run) -> Kernels | GpuprofError:
         """The kernels that `run` launches; the error when its program cannot be compiled."""
-        requests = flag_requests(self.plan, run) or self.comments
+        requests = run.requests or flag_requests(self.plan, run) or self.comments
         built = self._build(run, tuple(kernel_names(requests)))
         if isinstance(built, GpuprofError):
             return built
@@ -190,10 +192,12 @@ class _Preparation:
         )
 
     def _build(self, run: Run, names: tuple[str, ...]) -> "tuple[Program, bytes] | GpuprofError":
-        key = (run.chip.arch, run.options, names)
+        key = (run.chip.arch, run.options, names, run.source)
         if key not in self._built:
             try:
-                self._built[key] = build(self.plan.file, arch=run.chip.arch, names=names, options=run.options)
+                self._built[key] = build(
+                    self.plan.file, arch=run.chip.arch, names=names, options=run.options, source=run.source
+                )
             except UsageError:
                 raise
             except GpuprofError as error:  # of this run's macros, perhaps: the others may do
@@ -224,15 +228,15 @@ def file_requests(plan: Plan) -> tuple[LaunchRequest, ...]:
     )
 
 
-def with_values(launch: str, defines: Mapping[str, str]) -> str:
-    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that --define
+def with_values(launch: str, defines: Mapping[str, str], flag: str = "--define") -> str:
+    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that `flag`
     does not have.
     """
 
     def value(match: re.Match) -> str:
         if match[1] not in defines:
             known = ", ".join(defines) or "none"
-            raise UsageError(f"--launch {launch}: {match[0]} needs a --define of that name (there are: {known})")
+            raise UsageError(f"--launch {launch}: {match[0]} needs a {flag} of that name (there are: {known})")
         return defines[match[1]]
 
     return _PLACEHOLDER.sub(value, launch)

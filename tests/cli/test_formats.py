@@ -25,6 +25,10 @@ FORMATS = {
 }
 
 
+# `list project-keys --json` is the schema of a project's file; the documents of the others have names of their own.
+WITH_JSON = ("list", "vary")
+
+
 def flags_of(name: str) -> dict[str, click.Option]:
     params = importlib.import_module(f"gpuprof.cli.{name}").command.params
     return {flag: option for option in params if isinstance(option, click.Option) for flag in option.opts}
@@ -37,7 +41,7 @@ def test_every_command_that_prints_formats_has_the_one_flag():
         if name not in ("export", "import") and "--format" in flags:  # these have formats of files
             found[name] = tuple(flags["--format"].type.choices)
         assert "--csv" not in flags
-        assert ("--json" in flags) == (name == "list")  # the schema of a project's file is `list project-keys --json`
+        assert ("--json" in flags) == (name in WITH_JSON)
     assert found == FORMATS
 
 

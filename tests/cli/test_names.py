@@ -43,6 +43,7 @@ WALK = """
     check --update|--baseline|{}.txt|--|{}.gpudb
     check --baseline|{}.txt|--|{}.gpudb
     sweep --jobs|1|-o|{}.json|--|{}.ptx
+    vary --jobs|1|--vary|max_registers=32|--|{}.ptx
     predict --|{}.gprec
 """
 

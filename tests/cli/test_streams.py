@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or that nobody reads: no command ends in a traceback, and each does its
+"""Standard streams that are closed, full, or that are not read: no command ends in a traceback, and each does its
 work.
 """
 
@@ -35,7 +35,10 @@ LINES = {
     "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
+    "whatif": "whatif k.gprec --json",
+    "advise": "advise k.gprec --json",
     "mcp": "mcp .",
+    "vary": "vary k.ptx --vary max_registers=32 --jobs 1",
     "fidelity": "fidelity",
     "list": "list stalls",
     "explain": "explain wait",

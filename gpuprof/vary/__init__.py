@@ -1,0 +1,13 @@
+"""Runs one file with other block sizes, macros, paddings and compile options, and finds the fastest that computes the
+same.
+
+    text of --vary ─ parameters ─> Varied
+    VaryPlan ─ variants ─> Variants (sweep's Runs), the original first
+      block_sizes    a launch with another block, over as many threads
+      source_edits   the source with a padded array, or with launch bounds
+    Variants ─ search ─> rungs of sweep's Tasks ─ sweep.workers ─> Outcomes ─ judged ─> Tried, the newest of each counts
+    Tried ─ found ─> rows and the best ─ reproduce ─> the command that measures it again
+    Found ─ vary_screen, document ─> terminal, JSON
+
+A Variant's Tried depends only on the plan: it is the same for any number of processes.
+"""
