@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gpuprof.whatif.candidates import Place
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
 
 
 class Draft(NamedTuple):

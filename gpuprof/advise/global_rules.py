@@ -9,11 +9,11 @@ from gpuprof.advise.draft import Draft
 from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
 from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
-from gpuprof.whatif import on_accesses
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.candidates import Place
-from gpuprof.whatif.data_flow import derived
-from gpuprof.whatif.whole_trace import positions, sector_counts
+from gpuprof.whatif.changes import on_accesses
+from gpuprof.whatif.changes.data_flow import derived
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts
 
 LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice
 EXCESS = 1.5  # ours: sectors per ideal one from which accesses count as scattered
@@ -140,7 +140,7 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
         f"{percent0(share)} of the time waits for them",
         "Load each tile once into shared memory, wait at a barrier, and let the loop read it from there.",
         tiles,
-        f"sectors asked for at {place.name} do not fall by the width of the tile",
+        f"sectors requested at {place.name} do not fall by the width of the tile",
         (case.change("from_shared", loads, place),),
         share,
     )
@@ -163,7 +163,7 @@ def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int, int]:
 
 
 def locality(case: Case) -> Iterator[Draft]:
-    """What is read again comes from far away again: the caches have lost it."""
+    """Finds loads of what was read before, and comes from far away again: the caches have lost it."""
     inst = case.inst
     loads = case.chosen(on_accesses.global_loads(inst) & (inst["operation"] != COPY))
     place = case.worst(loads, case.ended)
@@ -184,7 +184,7 @@ def locality(case: Case) -> Iterator[Draft]:
         f"each warp reads its sectors there {times:.3g} times, and the L1 had "
         f"{percent0(timing.l1_hits / timing.l1_sectors)} of what was asked; {percent0(share)} of the time waits for "
         "the rest",
-        "Change the order of the loops or of the blocks, so that what is read again is read soon, or kept in a "
+        "Change the order of the loops or of the blocks, so that what is read again is read soon, or stays in a "
         "register: the loop over what shares the data belongs inside.",
         case.text(place),
         f"L1 misses stay above {of_warps:,} sectors",

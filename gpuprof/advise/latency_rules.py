@@ -9,8 +9,8 @@ from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.timing.state.static_program import GLOBAL, SHARED, STORE
-from gpuprof.whatif import on_accesses
 from gpuprof.whatif.bounds import BEYOND_L1
+from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.search import mean_wait_cycles
 
 IN_FLIGHT = 4  # loads at a time, where there was one

@@ -46,6 +46,6 @@ RULES = (
 
 
 def drafts(case: Case) -> list[Draft]:
-    """What the rules find, the largest share of the launch's cycles first."""
+    """Gives all findings of the rules, the largest share of the launch's cycles first."""
     found = [draft for rule in RULES for draft in rule.look(case)]
     return sorted(found, key=lambda draft: (-draft.share, draft.topic, draft.place))

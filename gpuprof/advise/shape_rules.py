@@ -11,8 +11,8 @@ from gpuprof.base.wording import percent0
 from gpuprof.timing.state.occupancy import occupancy
 from gpuprof.whatif.bounds import OF_LAUNCH
 from gpuprof.whatif.candidates import OF_KERNEL
-from gpuprof.whatif.intervention import Intervention
-from gpuprof.whatif.on_blocks import block_slots
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.on_blocks import block_slots
 
 WELL_FILLED = 0.8  # ours: of an SM's warp slots
 UNEVEN = 1.3  # ours: the longest block's work, of the mean

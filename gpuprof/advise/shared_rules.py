@@ -10,8 +10,8 @@ from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
 from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED, STORE
-from gpuprof.whatif import on_accesses
-from gpuprof.whatif.whole_trace import positions
+from gpuprof.whatif.changes import on_accesses
+from gpuprof.whatif.changes.whole_trace import positions
 
 CONFLICTS = 1.1  # passes through the banks per needed one from which there are conflicts
 REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared memory
@@ -158,7 +158,7 @@ def barriers(case: Case) -> Iterator[Draft]:
         place,
         f"a warp passes {passed:.3g} barriers, {between:.3g} instructions apart; {percent0(share)} of the time is "
         "spent at them",
-        "Leave out barriers that order nothing: two buffers that take turns need one a step, what a warp alone uses "
+        "Leave out barriers that order nothing: two buffers that take turns need one a step, what only one warp uses "
         "needs __syncwarp, and a barrier outside of the loop serves all turns of it.",
         "",
         f"barrier stalls at {place.name} stay",

@@ -19,7 +19,7 @@ TOPICS = {
     "vectorize": Topic("Each thread takes several elements with one access.", "-", "GPUscout: vectorised load"),
     "shared_tiling": Topic("What several warps read again and again goes through shared memory.",
         "L1/TEX hit rate, by hand", "GPUscout: use shared memory; DrGPU: L1 miss rate"),
-    "locality": Topic("What is read again is read soon, or kept.", "L2 Hit Rate, by hand", "DrGPU: L2 miss rate"),
+    "locality": Topic("What is read again is read soon, or stays.", "L2 Hit Rate, by hand", "DrGPU: L2 miss rate"),
     "redundant_threads": Topic("Threads share what each of them computes.", "-", "-"),
     "constant_serial": Topic("Lanes that read different constants read them from elsewhere.",
         "Stall: IMC Miss", "DrGPU: constant cache miss"),
@@ -58,7 +58,7 @@ TOPICS = {
 
 # Topics of these tools that no rule here is about, and why.
 NOT_HERE = {
-    "Nsight Compute: FP32 Non-Fused": "the compiler contracts multiplications and sums unless it is told not to",
+    "Nsight Compute: FP32 Non-Fused": "the compiler contracts multiplications and sums unless an option forbids it",
     "Nsight Compute: SlowPipeLimiter": "`gpuprof whatif --only twice` measures each unit",
     "Nsight Compute: texture and surface access": "their accesses count as those of global memory",
     "Nsight Compute: NVLink, PCIe topology": "the model has one GPU",

@@ -52,7 +52,7 @@ OWN = (
 @options("whatif", *OWN)
 def command(file: Path, given: Given):
     """Time the launches of FILE again, each time with one thing changed: the loads of a line hit the cache, its
-    accesses are packed, its bank conflicts are gone, a barrier waits for nobody, a unit is twice as fast.
+    accesses are packed, its bank conflicts are gone, no warp waits at a barrier, a unit is twice as fast.
 
     FILE is a recording of `collect --save-stream`, or a file that `collect` runs, with its options. The kernels are
     emulated once; the same model times every change. `bound` is what the ledger charges to what is changed.

@@ -66,7 +66,7 @@ PRAGMA user_version = {VERSION};
 
 
 def _nothing(database: sqlite3.Connection) -> None:
-    """What a database has beyond its recording: nothing."""
+    """Adds nothing to a database."""
 
 
 def correlate(recording: Path, database: Path, add: Callable[[sqlite3.Connection], None] = _nothing) -> Recording:

@@ -15,10 +15,10 @@ from gpuprof.hosts import Host, host_named, load_host
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
-from gpuprof.run.launching.gpu_timing import TraceKeeper
 from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.observers.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.trace_keeper import TraceKeeper
 from gpuprof.trace.finding_report import Findings
 
 NO_SAMPLING = Sampling()

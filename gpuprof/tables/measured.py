@@ -1,4 +1,4 @@
-"""What was measured by timing launches again: changes, and advice."""
+"""Launches that were timed again: changes, and advice."""
 
 from gpuprof.tables.table import KEY, LAUNCH, Column, Table
 

@@ -1,8 +1,8 @@
-"""What if a line cost less: a launch timed again, by the same model and on the same emulation, with one thing changed.
+"""Launches timed again, by the same model and on the same emulation, with one thing changed.
 
     command stream ─ capture ─> Subject: a launch, its whole trace, the GPU as it was before
     Subject ─ candidates ─> Interventions, each with its bound by the ledger
     Subject, Interventions ─ apply ─> traces, program, chip ─ timing ─> LaunchTiming ─> Row
 
-An `Intervention` is a plain value. What each kind does to which of the three stands in one table (kinds).
+An `Intervention` is a plain value. One table says what each kind does to which of the three (changes.kinds).
 """

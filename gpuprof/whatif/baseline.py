@@ -1,4 +1,4 @@
-"""A kept launch as it is: its timing, and what its instructions cost by the ledger."""
+"""A stored launch as it is: its timing, and what its instructions cost by the ledger."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import numpy as np
 from gpuprof.isa.causes import CONFLICT, INDEX as CAUSE_INDEX, OTHER_LAUNCH
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import INDEX
+from gpuprof.run.stored_launches import Subject
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif.capture import Subject
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts
 from gpuprof.whatif.timing_again import timed
-from gpuprof.whatif.whole_trace import positions, sector_counts
 
 SELECTED = INDEX["selected"]
 

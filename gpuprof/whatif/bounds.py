@@ -1,4 +1,4 @@
-"""What an intervention could save at most by the ledger, as a part of the launch's cycles, and where it applies.
+"""The most that an intervention could save by the ledger, as a part of the launch's cycles, and where it applies.
 
 A bound says how much of the warps' time is charged to what the intervention takes away. It is no limit of what is
 measured: less traffic lets other accesses through sooner, too.
@@ -12,8 +12,8 @@ import numpy as np
 from gpuprof.timing.state.layout import PORT_FP64, PORT_INDEX
 from gpuprof.timing.state.occupancy import occupancy
 from gpuprof.timing.state.static_program import BARRIER, CONSTANT, FENCE, MBARRIER_WAIT, MEMBAR, PLAIN, SLOW_PATH
-from gpuprof.whatif import on_accesses, on_program, on_steps
 from gpuprof.whatif.baseline import SELECTED, Baseline
+from gpuprof.whatif.changes import on_accesses, on_program, on_steps
 
 BEYOND_L1 = ("pending", "l2", "l2_far", "dram")
 THROTTLES = ("math_pipe_throttle", "tex_throttle")
@@ -24,7 +24,7 @@ Warpcycles = Callable[[Baseline, np.ndarray], float]
 
 
 class AtLines(NamedTuple):
-    """Of a kind of interventions on lines: the instructions of a program (layout.INSTRUCTION) that it is about, and the
+    """A kind of interventions on lines: the instructions of a program (layout.INSTRUCTION) that it is about, and the
     warp-cycles that some of them cost.
     """
 

@@ -9,8 +9,8 @@ from gpuprof.base.wording import base_name
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH, idle_share, overhead_share
-from gpuprof.whatif.intervention import Intervention
-from gpuprof.whatif.on_program import AT_ONCE
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.on_program import AT_ONCE
 
 LEAST_SHARE = 0.01  # of the launch's cycles: what costs less is not worth a timing
 LINE, INSTRUCTION, FUNCTION = "line", "instruction", "function"

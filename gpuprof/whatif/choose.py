@@ -20,7 +20,7 @@ class Chosen(NamedTuple):
 
 
 def choose(database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> tuple[Chosen, ...]:
-    """Of each kernel whose name matches, costliest first, the longest launch; or one launch.
+    """Gives the longest launch of each kernel whose name matches, costliest first; or one launch.
 
     Raises UsageError for a pattern that is none, or names no kernel; NotComparable where no launch was timed.
     """

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from gpuprof.base.stages import stage
 from gpuprof.errors import NotComparable
-from gpuprof.records.command_stream.read import read_stream
+from gpuprof.run.stored_launches import read_launches
 from gpuprof.whatif.baseline import Baseline, baseline_of
-from gpuprof.whatif.capture import captured
 from gpuprof.whatif.choose import Chosen
 
 
@@ -16,9 +15,8 @@ def prepare(recording: Path, chosen: Sequence[Chosen]) -> tuple[Baseline, ...]:
 
     Raises NotComparable for one without a stream, of another version of the model, or of launches that were cut.
     """
-    stream = read_stream(recording)
-    with stage("keeping the traces"):
-        subjects = captured(stream, [each.launch for each in chosen])
+    with stage("storing the traces"):
+        subjects = read_launches(recording, [each.launch for each in chosen])
     baselines = tuple(baseline_of(subjects[each.launch]) for each in chosen)
     for each, baseline in zip(chosen, baselines, strict=True):
         if baseline.timing.cycles != each.cycles:

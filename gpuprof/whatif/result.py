@@ -1,4 +1,4 @@
-"""What `gpuprof whatif` found, as plain values, and as JSON."""
+"""Results of `gpuprof whatif`, as plain values, and as JSON."""
 
 import json
 from typing import NamedTuple
@@ -63,5 +63,5 @@ def _not_measured(trial: Trial, found: WhatIf) -> dict:
 
 
 def bound_speedup(trial: Trial, launch: Chosen) -> float:
-    """As of a row that was measured: of a launch that would take one cycle at the least."""
+    """The bound, as a measured row has it: of a launch that takes one cycle at least."""
     return launch.cycles / max(1.0, launch.cycles * (1 - trial.share))

@@ -1,4 +1,4 @@
-"""What an intervention did, as a row of plain values."""
+"""The effect of an intervention, as a row of plain values."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.whatif.baseline import Baseline
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.timing_again import timed
 
 SELECTED = INDEX["selected"]

@@ -1,4 +1,4 @@
-"""What was measured, as lines of a terminal."""
+"""Measured interventions, as lines of a terminal."""
 
 from collections.abc import Iterator
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.candidates import Candidate
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.rows import Row, measured
 
 CURVE_PARTS = (0.25, 0.5, 0.75)
@@ -17,7 +17,7 @@ NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))  # the
 
 
 class Trial(NamedTuple):
-    """What is to be measured: of baseline number `subject`, interventions and their bound as a part of its cycles."""
+    """A measurement to make: of baseline number `subject`, interventions and their bound as a part of its cycles."""
 
     subject: int
     interventions: tuple[Intervention, ...]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gpuprof.correlate.correlate import insert
 from gpuprof.tables.measured import WHATIF
-from gpuprof.whatif.intervention import Intervention
-from gpuprof.whatif.on_program import AT_ONCE
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.on_program import AT_ONCE
 from gpuprof.whatif.rows import Row
 
 

@@ -1,4 +1,4 @@
-"""Times a kept launch again, with interventions."""
+"""Times a stored launch again, with interventions."""
 
 import math
 from collections.abc import Sequence
@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.device.commands import Launch
+from gpuprof.run.stored_launches import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.cached_tables import Programs
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import Machine, with_chip
-from gpuprof.whatif.capture import Subject
-from gpuprof.whatif.intervention import Intervention
-from gpuprof.whatif.kinds import Scene, changed_chip, changed_trace
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.kinds import Scene, changed_chip, changed_trace
 
 NO_LIMIT_CYCLES = 1 << 62
 
@@ -32,7 +32,7 @@ def timed(subject: Subject, interventions: Sequence[Intervention] = ()) -> Launc
 
 
 def changed(subject: Subject, interventions: Sequence[Intervention]) -> tuple[Machine, Scene]:
-    """The GPU and the launch with interventions. What they leave alone is shared with the subject."""
+    """The GPU and the launch with interventions. The subject shares what they do not change."""
     module, chip = subject.launch.module, changed_chip(subject.machine.chip, interventions)
     programs = subject.machine.programs if chip == subject.machine.chip else Programs(chip)
     scene = Scene(chip, programs.of(module), subject.traces[subject.number])

@@ -8,7 +8,7 @@ from gpuprof.errors import UsageError
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH
 from gpuprof.whatif.candidates import LINE, WITHOUT_COSTS, Candidate, Place, at_places, candidates, places
-from gpuprof.whatif.kinds import KINDS
+from gpuprof.whatif.changes.kinds import KINDS
 from gpuprof.whatif.rows import Row
 from gpuprof.whatif.search import (
     NOT_TO_BE_HAD,
@@ -42,7 +42,7 @@ def search(baselines: Sequence[Baseline], asked: Asked) -> Measured:
 
 
 def best_sequence(baselines: Sequence[Baseline], asked: Asked, steps: int) -> tuple[Row, ...]:
-    """Of each launch; of what can be had, unless kinds are named."""
+    """Gives the sequence of each launch; only of what can be had, unless kinds are named."""
     found: list[Row] = []
     for baseline, some in zip(baselines, _of_each(baselines, asked), strict=True):
         wanted = [each for each in some if asked.kinds or each.intervention.kind not in NOT_TO_BE_HAD]
@@ -51,7 +51,7 @@ def best_sequence(baselines: Sequence[Baseline], asked: Asked, steps: int) -> tu
 
 
 def curves(baselines: Sequence[Baseline], asked: Asked) -> tuple[Row, ...]:
-    """Of each place that results are waited for, the launch against how much sooner they come, costliest first."""
+    """Gives the launch against how much sooner the results of a place come, for each place; costliest first."""
     found: list[Row] = []
     for baseline in baselines:
         some = _at(baseline, asked, ("sooner",))

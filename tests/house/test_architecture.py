@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "debug": "errors base isa trace compile assemble device emulate run records",
     "sweep": f"{GROUND} hosts tables device timing records correlate report check run",
     "vary": f"{GROUND} hosts tables device timing records correlate report check run sweep",
-    "whatif": f"{READS_DATABASES} jit device emulate timing report run",
+    "whatif": f"{GROUND} tables correlate jit device emulate timing report run",
     "advise": f"{READS_DATABASES} timing report whatif",
     "predict": f"{READS_DATABASES} report timing sweep",
     "project": f"{READS_DATABASES} check run",
@@ -136,6 +136,7 @@ SUB_ROOMS = {
         "space",
         "output",
     ),
+    "whatif": ("changes", REST),
     "run": ("trace_counts", "hazards", "observers", "compile_file", "run_settings", "launching", "drawing", REST),
 }
 

@@ -9,7 +9,7 @@ from tests.readable.timing import QUANTUM, Gpu
 @dataclass(frozen=True)
 class Changes:
     """Instructions, by number: those whose reads the L2 has; those whose results come sooner by so many cycles; those
-    that are not there; barriers that wait for nobody.
+    that are not there; barriers at which no warp waits.
     """
 
     hits_l2: frozenset = frozenset()

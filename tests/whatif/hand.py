@@ -3,13 +3,14 @@
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode
+from gpuprof.run.stored_launches import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import power_on
-from gpuprof.whatif.capture import Subject
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.whole_trace import sector_counts
 from gpuprof.whatif.timing_again import timed
-from gpuprof.whatif.whole_trace import sector_counts, starts
 from tests.support.timing_support import launch, piece
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuprof.isa.encoding import make
-from gpuprof.whatif.on_program import AT_ONCE
+from gpuprof.whatif.changes.on_program import AT_ONCE
 from gpuprof.whatif.timing_again import changed
 from tests.support.timing_support import COUNTED, access, warp
 from tests.timing.test_timing import A64, ffma
@@ -163,7 +163,7 @@ def shape(piece):
 
 
 def rows(piece):
-    """Of each warp its basic blocks and sectors."""
+    """The basic blocks and sectors of each warp."""
     return [(blocks, [s for _, some in accesses for s in some]) for blocks, accesses, _ in warps_of(piece)]
 
 

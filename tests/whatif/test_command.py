@@ -48,7 +48,7 @@ def test_a_recording_and_its_source_give_the_same(folder, recording):
 
 
 def test_packed_accesses_move_the_sectors_that_they_need(folder, recording):
-    """Eight times fewer sectors: the line is faster, and never slower than what it promises by the ledger alone."""
+    """There are eight times fewer sectors, so the launch is faster."""
     (row,) = rows(folder, recording, "--line", "column.cu:5", "--only", "packed")["rows"]
     assert (row["kind"], row["place"], row["kernel"]) == ("packed", "column.cu:5", "column")
     assert row["cycles_after"] < row["cycles_before"]

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.isa.encoding import make
-from gpuprof.whatif.intervention import Intervention
-from gpuprof.whatif.kinds import KINDS
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.kinds import KINDS
 from gpuprof.whatif.timing_again import timed
 from tests.support.timing_support import warp
 from tests.timing.test_timing import ffma, random_kernel

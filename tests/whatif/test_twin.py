@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.timing_again import changed, timed
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of
@@ -13,7 +13,7 @@ from tests.timing.test_timing import random_kernel
 from tests.whatif.hand import subject, warps_of
 
 CHIP = 'inherits = "a100"\nsms = 2\n'
-# What the twin is told: kinds that change the program. Other kinds change the trace, which the twin gets changed.
+# Changes of the twin's program, by kind. Other kinds change the trace, which the twin gets changed.
 TOLD = {
     "l2_hits": lambda insts, amount: Changes(hits_l2=insts),
     "sooner": lambda insts, amount: Changes(sooner=insts, cycles=amount),

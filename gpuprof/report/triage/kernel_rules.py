@@ -37,7 +37,7 @@ LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
 
 
 def measured(case: Case) -> Iterator[Finding]:
-    """What `gpuprof advise` has measured."""
+    """Advice that `gpuprof advise` has measured."""
     for each in case.kernel.measured[:MOST_MEASURED]:
         text = (
             f"{each.place}: {each.speedup:.2f} times as fast, measured ({each.topic}): {each.evidence}. {each.change}"

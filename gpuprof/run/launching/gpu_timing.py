@@ -1,7 +1,6 @@
 """The timing model of one GPU: batches of launches in, their timings and samples out."""
 
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -19,15 +18,9 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import Machine, empty_caches, power_on
+from gpuprof.timing.trace_keeper import TraceKeeper
 
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
-
-
-class TraceKeeper(Protocol):
-    """Keeps the traces of batches beyond their timing."""
-
-    def keep(self, machine: Machine, grids: list[Grid]) -> list[Grid]:
-        """The grids of a batch, to be timed in place of `grids` on the machine as it is now."""
 
 
 class GpuTiming:

@@ -25,7 +25,7 @@ from gpuprof.timing.state.static_program import (
     SLOW_PATH,
     StaticProgram,
 )
-from gpuprof.whatif.whole_trace import positions, sector_counts, with_accesses, without_accesses
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts, with_accesses, without_accesses
 
 AT_ONCE = 1 << 20  # cycles: more than any result takes
 # Kinds of instructions that a trace can do without. A barrier or an exit is not one of them.
@@ -46,7 +46,7 @@ def with_l2_hits(program: StaticProgram, chosen: np.ndarray) -> StaticProgram:
 
 def with_sooner_results(program: StaticProgram, chosen: np.ndarray, cycles: int) -> StaticProgram:
     """Results come so many cycles sooner: the cycle after the issue at the soonest, and what comes from the L2 not
-    before the quantum in which it was asked for has ended (layout.QUANTUM).
+    before the quantum of its request has ended (layout.QUANTUM).
     """
     return _edited(program, chosen & (program.inst["n_writes"] > 0), sooner_cycles=cycles)
 
@@ -62,7 +62,7 @@ def removed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tu
 
 
 def without_waiting(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tuple[StaticProgram, TracePiece]:
-    """Barriers wait for nobody: a warp issues them and continues."""
+    """No warp waits at barriers: it issues them and continues."""
     open_ = chosen & np.isin(program.inst["kind"], (BARRIER, MBARRIER_WAIT))
     at = positions(piece, program.inst["has_access"] != 0, program.block)
     plain = _edited(program, open_, kind=PLAIN, has_access=0, port=PORT_NONE, port_ticks=0, latency=1)

@@ -1,4 +1,4 @@
-"""The trace of a chunk of blocks as one piece, made of the pieces in which it came."""
+"""Whole pieces of a trace: where their accesses come from, and pieces without some of their rows."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,30 +7,7 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import join_sectors
-
-ROWS = (("step_start", "steps"), ("access_start", "accesses"), ("sector_start", "sectors"))
-
-
-def whole(pieces: Sequence[TracePiece]) -> TracePiece:
-    """The pieces of one chunk, in their order, as one: each warp's rows follow each other in it."""
-    if len(pieces) == 1:
-        return pieces[0]._replace(final=np.ones_like(pieces[0].final))
-    joined = {}
-    for start, rows in ROWS:
-        counts = [np.diff(getattr(piece, start)) for piece in pieces]
-        warp = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
-        joined[rows] = np.concatenate([getattr(piece, rows) for piece in pieces])[np.argsort(warp, kind="stable")]
-        joined[start] = starts(sum(counts))
-    return pieces[0]._replace(**joined, final=np.ones_like(pieces[0].final), number=0)
-
-
-def starts(counts: np.ndarray) -> np.ndarray:
-    """int64 (n + 1,): where each of n runs of so many rows begins, and their end."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def nbytes(piece: TracePiece) -> int:
-    return sum(value.nbytes for value in piece if isinstance(value, np.ndarray))
+from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
 
 
 def sector_counts(accesses: np.ndarray) -> np.ndarray:
@@ -39,7 +16,7 @@ def sector_counts(accesses: np.ndarray) -> np.ndarray:
 
 
 class Positions(NamedTuple):
-    """Of each access of a piece, int64 (n,): the step that made it, the warp (row of the piece), the instruction."""
+    """The origin of each access of a piece, int64 (n,): the step that made it, its warp's row, the instruction."""
 
     step: np.ndarray
     warp: np.ndarray
@@ -59,12 +36,12 @@ def positions(piece: TracePiece, has_access: np.ndarray, block: np.ndarray) -> P
     return Positions(step, warp, inst)
 
 
-def with_accesses(piece: TracePiece, kept: np.ndarray, accesses: np.ndarray, sectors: np.ndarray) -> TracePiece:
-    """The piece with other accesses. kept: bool, of its own accesses, those that `accesses` has, changed, in their
+def with_accesses(piece: TracePiece, remaining: np.ndarray, accesses: np.ndarray, sectors: np.ndarray) -> TracePiece:
+    """The piece with other accesses. remaining: bool, of its own accesses, those that `accesses` has, changed, in their
     order; `sectors` are theirs.
     """
     n_warps = len(piece.final)
-    warp = np.repeat(np.arange(n_warps), np.diff(piece.access_start))[kept]
+    warp = np.repeat(np.arange(n_warps), np.diff(piece.access_start))[remaining]
     counts = np.bincount(warp, minlength=n_warps)
     n_sectors = np.bincount(warp, sector_counts(accesses), minlength=n_warps).astype(np.int64)
     return piece._replace(

@@ -1,19 +1,20 @@
-"""Keeps what a launch of a command stream needs to be timed again: its whole trace, and the GPU as it was before."""
+"""Stores what a launch of a command stream needs to be timed again: its whole trace, and the GPU as it was before."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.whole_pieces import nbytes, whole
 from gpuprof.errors import GpuprofError, NotComparable
-from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.run.launching.sampling_overhead import copy_of
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine
-from gpuprof.whatif.whole_trace import nbytes, whole
 
-MOST_TRACE_NBYTES = 6 << 30  # of all traces that are kept: they stay in memory
+MOST_TRACE_NBYTES = 6 << 30  # of all traces that are stored: they stay in memory
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Capture:
         if not wanted:
             return grids
         if wanted[0].shades:
-            raise NotComparable(f"{wanted[0].launch.function.display} is a shader of a draw: only launches can be kept")
+            raise NotComparable(
+                f"{wanted[0].launch.function.display} is a shader of a draw: only launches can be stored"
+            )
         pieces: list[list[TracePiece]] = [[] for _ in grids]
         self._kept.append((copy_of(machine), grids, pieces))
         return [replace(grid, pieces=self._through(grid, some)) for grid, some in zip(grids, pieces, strict=True)]
@@ -55,14 +58,14 @@ class Capture:
             self._room_nbytes -= nbytes(piece)
             if self._room_nbytes < 0:
                 raise GpuprofError(
-                    f"the trace of {grid.launch.function.display} is too large to be kept; choose a shorter launch "
+                    f"the trace of {grid.launch.function.display} is too large to be stored; choose a shorter launch "
                     "with --launch-index, or a smaller problem"
                 )
             kept.append(piece)
             yield piece
 
     def subjects(self) -> dict[int, Subject]:
-        """The kept launches by index; nothing is kept twice afterwards."""
+        """The stored launches by index. They can be taken once."""
         found = {}
         for machine, grids, pieces in self._kept:
             traces = tuple(map(_by_chunk, pieces))
@@ -87,12 +90,13 @@ def _without_pieces(grid: Grid) -> Grid:
     return replace(grid, pieces=iter(()), order=None, after=tuple(number for number in grid.after if number >= 0))
 
 
-def captured(stream: SavedStream, wanted: Collection[int]) -> dict[int, Subject]:
-    """The launches of a saved stream with these indexes, carried out once more on the chip that it was recorded on.
+def read_launches(recording: Path, wanted: Collection[int]) -> dict[int, Subject]:
+    """The launches of a recording with these indexes, carried out once more on the chip that it was recorded on.
 
-    Raises NotComparable for a stream of sampled blocks, GpuprofError where the traces are too large, and what `replay`
-    raises.
+    Raises UsageError for a file that is not there; NotComparable for a recording without a command stream, or of which
+    only a part of the blocks was timed; GpuprofError where the traces are too large; and what `replay` raises.
     """
+    stream = read_stream(recording)
     if stream.header.sample_blocks:
         raise NotComparable(f"{stream.path}: --sample-blocks timed a part of the blocks; collect without it")
     capture = Capture(wanted)

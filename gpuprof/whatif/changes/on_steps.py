@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.jit.cached import cached_njit
 from gpuprof.timing.state.static_program import FOLDED, JOINED, StaticProgram
-from gpuprof.whatif.whole_trace import positions, without_steps
+from gpuprof.whatif.changes.whole_trace import positions, without_steps
 
 ROUNDING = 1e-9  # of sums of parts of warps
 
@@ -64,7 +64,7 @@ def mark_shorter_sides(start, block, mask, ends, slots, dropped):
 
 
 def full_warps(program: StaticProgram, piece: TracePiece) -> TracePiece:
-    """As many runs of each basic block as its lanes fill warps: as if lanes that go the same way were together.
+    """Leaves as many runs of each basic block as its lanes fill warps: as if lanes that go the same way were together.
 
     A run stays where the lanes of the runs so far, in the order of the warps, have filled one warp more. A warp keeps
     its first step.
@@ -85,7 +85,7 @@ def full_warps(program: StaticProgram, piece: TracePiece) -> TracePiece:
 
 
 def thinned(program: StaticProgram, piece: TracePiece, chosen: np.ndarray, every: int) -> TracePiece:
-    """Of a warp's runs of the basic blocks of chosen instructions, the first of so many that follow each other."""
+    """Leaves, of a warp's runs of the basic blocks of chosen instructions, the first of so many that follow each other."""
     of_block = np.add.reduceat(chosen.astype(np.int64), program.block[:-1]) > 0
     block = piece.steps["block"].astype(np.int64)
     warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.step_start))

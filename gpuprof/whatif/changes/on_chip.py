@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gpuprof.chips import Chip
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes.intervention import Intervention
 
 UNLIMITED = 1 << 12  # times as much as there is: more than any block can ask for
 ENDLESS_GBYTES_PER_S = 1e9

@@ -1,4 +1,4 @@
-"""What is changed: one thing, as a plain value."""
+"""An intervention: the one thing that is changed, as a plain value."""
 
 from typing import NamedTuple
 

@@ -8,8 +8,8 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif import on_accesses, on_blocks, on_chip, on_program, on_steps
-from gpuprof.whatif.intervention import Intervention
+from gpuprof.whatif.changes import on_accesses, on_blocks, on_chip, on_program, on_steps
+from gpuprof.whatif.changes.intervention import Intervention
 
 
 class Scene(NamedTuple):
@@ -40,7 +40,7 @@ def _accesses(change: Callable[[StaticProgram, TracePiece, np.ndarray], TracePie
 
 
 def _instructions(change: Callable[[StaticProgram, np.ndarray], StaticProgram]) -> OnTrace:
-    """A change of the program alone."""
+    """A change of the program only."""
     return lambda scene, chosen, _: scene._replace(program=change(scene.program, chosen))
 
 
@@ -134,13 +134,13 @@ KINDS = {
     "one_constant": Kind("All lanes of its loads of constants read the same one.",
         on_trace=_accesses(on_accesses.uniform)),
     "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the "
-        "L2 not before the end of the quantum of 64 cycles in which they were asked for.", on_trace=_sooner),
+        "L2 not before the end of the quantum of 64 cycles of their request.", on_trace=_sooner),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
         "multiplication.", on_trace=_on_this_chip(on_program.in_one_slot)),
     "f32": Kind("Its f64 arithmetic takes the pipe, and the time, of f32.", on_trace=_f32),
-    "open_barrier": Kind("The barrier waits for nobody.", on_trace=_both(on_program.without_waiting)),
+    "open_barrier": Kind("No warp waits at the barrier.", on_trace=_both(on_program.without_waiting)),
     "no_fence": Kind("The fence orders nothing, and the L1 keeps what it has.",
         on_trace=_instructions(on_program.without_fences)),
     "one_side": Kind("Both sides of the branch run as one: the steps of the longer side, once.",

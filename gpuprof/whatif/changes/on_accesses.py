@@ -4,6 +4,7 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTOR_MASK
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.jit.cached import cached_njit
 from gpuprof.timing.state.static_program import (
     ATOMIC,
@@ -17,7 +18,7 @@ from gpuprof.timing.state.static_program import (
     STORE,
     StaticProgram,
 )
-from gpuprof.whatif.whole_trace import positions, sector_counts, starts, with_accesses
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts, with_accesses
 
 SECTORS_OF_LINE, SECTOR_NBYTES, LOOKUP_LANES, TAG_BANKS = 4, 32, 8, 4
 PRIVATE_LINE = 1 << 39  # lines from here on are no program's: addresses have 48 bits

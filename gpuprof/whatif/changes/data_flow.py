@@ -1,4 +1,4 @@
-"""Which instructions work on values of certain origins, in the order of the code."""
+"""Instructions that work on values of certain origins, in the order of the code."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from gpuprof.timing.state.static_program import StaticProgram
 
 def derived(program: StaticProgram, sources: np.ndarray, passes: int = 1) -> np.ndarray:
     """bool (n_instructions,): instructions that read what `sources`, a mask, write, or what others make of it. The code
-    is gone through in its order, `passes` times: twice for what goes round loops.
+    is iterated in its order, `passes` times: twice for values that loops carry.
     """
     found = np.zeros(len(program.inst), np.bool_)
     held: set[int] = set()

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
-from gpuprof.whatif.data_flow import derived
-from gpuprof.whatif.on_steps import slots_of_blocks
-from gpuprof.whatif.whole_trace import ROWS, in_order, positions, sector_counts, starts
+from gpuprof.whatif.changes.data_flow import derived
+from gpuprof.whatif.changes.on_steps import slots_of_blocks
+from gpuprof.whatif.changes.whole_trace import in_order, positions, sector_counts
 
 
 def longest_first(program: StaticProgram, pieces: Sequence[TracePiece]) -> np.ndarray:
@@ -77,7 +78,7 @@ def first_blocks(pieces: Sequence[TracePiece], n_blocks: int) -> tuple[TracePiec
 def wide(
     program: StaticProgram, pieces: Sequence[TracePiece], chosen: np.ndarray, times: int
 ) -> tuple[StaticProgram, tuple[TracePiece, ...]]:
-    """Of so many blocks that follow each other there is the first, and its chosen accesses have the sectors of all of
+    """Leaves the first of so many blocks that follow each other, whose chosen accesses then have the sectors of all of
     them, in its warps' order. What is computed of loaded values is computed as often as before. Launches whose blocks
     do not all take the same steps stay as they are; blocks beyond the last multiple are left out.
     """
@@ -123,7 +124,7 @@ def _all_alike(piece: TracePiece, access_inst: np.ndarray) -> bool:
 
 
 def _regrouped(sectors: np.ndarray, counts: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Sectors in the order (group, warp, access, member), of members that are kept. counts: int64 (groups, members,
+    """Sectors in the order (group, warp, access, member), of members that are left. counts: int64 (groups, members,
     warps, accesses), of the sectors in this order.
     """
     order = np.arange(counts.size).reshape(counts.shape).transpose(0, 2, 3, 1).ravel()
