@@ -85,7 +85,7 @@ def full_warps(program: StaticProgram, piece: TracePiece) -> TracePiece:
 
 
 def thinned(program: StaticProgram, piece: TracePiece, chosen: np.ndarray, every: int) -> TracePiece:
-    """Leaves, of a warp's runs of the basic blocks of chosen instructions, the first of so many that follow each other."""
+    """Leaves the first of so many runs of the basic blocks of chosen instructions by a warp, and the next such one."""
     of_block = np.add.reduceat(chosen.astype(np.int64), program.block[:-1]) > 0
     block = piece.steps["block"].astype(np.int64)
     warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.step_start))
