@@ -27,8 +27,8 @@ NUMBERS_IN_META = ("period_cycles", "passes")
 EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
 PLAIN_NAME = re.compile(rb"[A-Za-z0-9_ ]{0,60}")
 MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is a row of every listing
-# rows: names that a page lists one by one; Nsight Compute has some 1,100 metrics of a launch
-MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 4_000}
+# rows that a page lists one by one; Nsight Compute has some 1,100 metrics of a launch, and a what-if is of a line
+MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 4_000, "advice": 100, "whatif": 20_000}
 FEW = 16  # rows of a table that are listed in SQL, as to look each of a million up takes twice as long
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
@@ -53,6 +53,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_activity(database)
     yield from in_draws(database)
     yield from in_operations(database)
+    yield from in_changes(database)
     yield from map(Wrong, wrong_severities(database))
     yield from map(Wrong, wrong_tables(database))
 
@@ -301,6 +302,32 @@ def in_operations(database: sqlite3.Connection) -> Iterator[Wrong]:
     row = database.execute("SELECT task FROM api_calls WHERE begin_ns > end_ns LIMIT 1").fetchone()
     if row:
         yield Wrong(f"api_calls has a time that ends before it begins, of task {row[0]}")
+
+
+def in_changes(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Stall reasons are looked up by their names."""
+    for launch, number, text in database.execute("SELECT launch, row, moved_to FROM whatif ORDER BY launch, row"):
+        if not _are_shares(text):
+            yield Wrong(
+                f"whatif.moved_to is {brief(text)} at launch {launch}, row {number}; expected [[stall reason, share], "
+                "...] as JSON"
+            )
+            return
+
+
+def _are_shares(text: str) -> bool:
+    try:
+        pairs = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(pairs, list) and all(map(_is_share, pairs))
+
+
+def _is_share(pair: object) -> bool:
+    match pair:
+        case [str(name), int() | float() as share]:
+            return name in NAMES and 0 <= share <= 1
+    return False
 
 
 def _unknown_names(database: sqlite3.Connection) -> Iterator[Wrong]:

@@ -173,18 +173,47 @@ class MeasuredAdvice(NamedTuple):
     timed again.
     """
 
+    launch: int
     topic: str
     place: str
     path: str
     line: int
     evidence: str
     change: str
+    sketch: str
+    refuted_by: str
+    intervention: str
     cycles_before: int
     cycles_after: int
 
     @property
     def speedup(self) -> float:
         return self.cycles_before / max(1, self.cycles_after)
+
+
+class MeasuredChange(NamedTuple):
+    """A change that `gpuprof whatif` timed: a row of the table `whatif`. moved_to: stall reasons with it, by name, each
+    with its share of the warps' time.
+    """
+
+    launch: int
+    kind: str
+    sooner_cycles: int
+    place: str
+    path: str
+    line: int
+    cycles_before: int
+    cycles_after: int
+    bound_cycles: int
+    moved_to: tuple[tuple[str, float], ...]
+
+    @property
+    def speedup(self) -> float:
+        return self.cycles_before / max(1, self.cycles_after)
+
+    @property
+    def bound_speedup(self) -> float:
+        return self.cycles_before / max(1, self.cycles_before - self.bound_cycles)
 
 
 @dataclass(frozen=True)
@@ -209,6 +238,7 @@ class Kernel:
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
     atomic_lines: tuple[AtomicLine, ...] = ()  # most cycles first
     measured: tuple[MeasuredAdvice, ...] = ()  # the largest gain first; empty where none was measured
+    changes: tuple[MeasuredChange, ...] = ()  # in the order found; empty where none was measured
     function: int = 0  # its number in the database
 
     @cached_property

@@ -31,6 +31,7 @@ from gpuprof.report.model import (
     Kernel,
     Launch,
     MeasuredAdvice,
+    MeasuredChange,
     Report,
     Stalls,
 )
@@ -233,6 +234,7 @@ def read_kernel(
         atomic_lines=tuple(read_atomic_lines(database, key)),
         function=function,
         measured=tuple(read_measured_advice(database, key)),
+        changes=tuple(read_measured_changes(database, key)),
     )
 
 
@@ -240,6 +242,12 @@ def read_measured_advice(database: sqlite3.Connection, key: dict) -> Iterator[Me
     columns = ", ".join(MeasuredAdvice._fields)
     query = f"SELECT {columns} {of_kernel('advice')} ORDER BY launch, rank"
     return (MeasuredAdvice(*row) for row in database.execute(query, key))
+
+
+def read_measured_changes(database: sqlite3.Connection, key: dict) -> Iterator[MeasuredChange]:
+    columns = ", ".join(MeasuredChange._fields)
+    for *row, moved_to in database.execute(f"SELECT {columns} {of_kernel('whatif')} ORDER BY launch, row", key):
+        yield MeasuredChange(*row, tuple((reason, share) for reason, share in json.loads(moved_to)))
 
 
 def read_atomic_lines(database: sqlite3.Connection, key: dict) -> Iterator[AtomicLine]:

@@ -2,6 +2,8 @@
 
 from gpuprof.tables.table import KEY, LAUNCH, Column, Table
 
+# Kinds of changes that show what a place costs. Nobody can have them.
+NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))
 _PLACE = (
     Column("place", "text", "", "FILE:N, or kernel"),
     Column("path", "text", "", "path of the source, '': no line"),

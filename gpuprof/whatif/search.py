@@ -13,7 +13,6 @@ from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.rows import Row, measured
 
 CURVE_PARTS = (0.25, 0.5, 0.75)
-NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))  # they show what a place costs
 
 
 class Trial(NamedTuple):

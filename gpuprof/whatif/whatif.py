@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import base_name
 from gpuprof.errors import UsageError
+from gpuprof.tables.measured import NOT_TO_BE_HAD
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH
 from gpuprof.whatif.candidates import LINE, WITHOUT_COSTS, Candidate, Place, at_places, candidates, places
 from gpuprof.whatif.changes.kinds import KINDS
 from gpuprof.whatif.rows import Row
 from gpuprof.whatif.search import (
-    NOT_TO_BE_HAD,
     Measured,
     curve,
     greedy,

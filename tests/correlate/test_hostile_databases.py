@@ -113,6 +113,16 @@ DAMAGE = {
     "UPDATE trace_g_t SET share = 'much'": "trace_g_t.share is of another type than trace_columns says in 2 rows",
     "UPDATE findings SET severity = 'fatal'": "findings.severity is 'fatal' at finding 0; expected one of error, "
     "warning, note, advice",
+    "UPDATE whatif SET moved_to = '[' WHERE row = 2": "whatif.moved_to is '[' at launch 0, row 2; expected "
+    "[[stall reason, share], ...] as JSON",
+    """UPDATE whatif SET moved_to = '[["lunch", 0.5]]' WHERE row = 3""": "whatif.moved_to is '[[\"lunch\", 0.5]]' at "
+    "launch 0, row 3; expected [[stall reason, share], ...] as JSON",
+    """UPDATE whatif SET moved_to = '[["drain", NaN]]' WHERE row = 3""": "whatif.moved_to is '[[\"drain\", NaN]]' at "
+    "launch 0, row 3; expected [[stall reason, share], ...] as JSON",
+    """UPDATE whatif SET moved_to = '{"drain": 0.5}'""": "whatif.moved_to is '{\"drain\": 0.5}' at launch 0, row 0; "
+    "expected [[stall reason, share], ...] as JSON",
+    "INSERT INTO advice WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT 0, i, "
+    "'', '', '', 0, '', '', '', '', '', 1, 1 FROM n": "advice has 200 rows of launch 0; the limit is 100",
     "UPDATE instructions SET access_nbytes = 129 WHERE pc = 4096": "instructions.access_nbytes is 129 at pc 4096; "
     "expected an integer, 0 to 128",
 }  # fmt: skip

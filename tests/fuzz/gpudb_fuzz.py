@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from gpuprof.correlate.correlate import correlate
 from tests.fuzz.gprec_fuzz import CODES, READERS as RECORDING_READERS, kind_of, write_everything
+from tests.support.measured_rows import add_measured
 from tests.support.recordings import gpuprof
 from tests.support.report_database import make_database
 
@@ -47,6 +48,7 @@ def write_models(folder: Path) -> list[Path]:
     """Two databases with rows in every table, and the baseline of the first."""
     write_everything(folder / "everything.gprec")
     correlate(folder / "everything.gprec", folder / "everything.gpudb")
+    add_measured(folder / "everything.gpudb")
     make_database(folder / "transpose.gpudb")
     code, _, error = gpuprof(folder, "check", "transpose.gpudb", "--baseline", "good.txt", "--update")
     assert code == 0, error

@@ -4,6 +4,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.report.html.reasons import PAINTS
+from tests.support.measured_rows import add_measured
 from tests.support.report_database import CU, KERNEL, make_database
 from tests.support.tools import node_module
 
@@ -15,7 +16,7 @@ BAD = "<img src=x onerror=\"document.title='owned'\"></script><script>document.t
 
 @pytest.fixture
 def database(tmp_path):
-    return make_database(tmp_path / "t.gpudb", dropped=3)
+    return add_measured(make_database(tmp_path / "t.gpudb", dropped=3))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -9,6 +9,7 @@ from gpuprof.report.html.blocks import (
     kernels,
     listings,
     machine,
+    measured,
     numbers,
     program,
     stalls,
@@ -16,6 +17,7 @@ from gpuprof.report.html.blocks import (
 )
 
 TABLES: tuple[PageTable, ...] = (
-    *(*header.TABLES, *kernels.TABLES, *findings.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
+    *(*header.TABLES, *kernels.TABLES, *measured.TABLES, *findings.TABLES, *listings.TABLES),
+    *(*stalls.TABLES, *grid.TABLES),
     *(*timeline.TABLES, *program.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
 )

@@ -29,6 +29,13 @@ export function lineLink(profile, kernel, path, line) {
   return el("a", { href: hashOf({ view: "source", kernel: profile.kernelKey(kernel), line: place }) }, place);
 }
 
+// The place of a row of what was measured: a link where it is one line, else its text, such as "dram unit".
+export function placeOfRow(profile, table, row) {
+  const place = table.get("place", row);
+  const link = lineLink(profile, table.get("kernel", row), table.get("path", row), table.get("line", row));
+  return link?.textContent === place ? link : el("span", {}, place);
+}
+
 function item(profile, row, shownKernel) {
   const { findings, kernels } = profile.tables;
   const get = (name) => findings.get(name, row);

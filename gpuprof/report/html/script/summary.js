@@ -4,6 +4,7 @@ import { legend, ranked, stackedBar, sum } from "./bars.js";
 import { el, factList, isNarrow } from "./dom.js";
 import { compact, duration, grouped, percent } from "./figures.js";
 import { findingList, lineLink } from "./findings.js";
+import { adviceList, changeTable, costNote, curves } from "./measured.js";
 import { hashOf } from "./place.js";
 import { programSection } from "./program.js";
 import { dataTable } from "./table.js";
@@ -12,6 +13,7 @@ const MOST_TASKS = 20;
 const MOST_DRAWS = 10;
 const MOST_FINDINGS = 100;
 const DRAWN = ["stalls"]; // facts that the page shows as bars
+const MEASURED = "measured"; // the rule whose findings are the advice that is shown with what was counted
 
 export const view = {
   name: "summary",
@@ -215,19 +217,22 @@ class Summary {
     return el("section", {}, el("h2", {}, "Findings"), findingList(this.profile, rows), more);
   }
 
+  // Rows of a table about a kernel.
+  rowsOf(name, kernel) {
+    this.byKernel ??= new Map();
+    if (!this.byKernel.has(name)) this.byKernel.set(name, this.profile.tables[name].rowsBy("kernel"));
+    return this.byKernel.get(name).get(kernel) ?? [];
+  }
+
   kernel(kernel) {
-    const { kernels, summary, advice } = this.profile.tables;
-    this.byKernel ??= { summary: summary.rowsBy("kernel"), advice: advice.rowsBy("kernel") };
+    const { kernels, summary } = this.profile.tables;
     const facts = new Map();
-    for (const row of this.byKernel.summary.get(kernel) ?? []) {
+    for (const row of this.rowsOf("summary", kernel)) {
       const label = summary.get("label", row);
       if (DRAWN.includes(label)) continue;
       if (!facts.has(label)) facts.set(label, []);
       facts.get(label).push(el("span", {}, summary.get("text", row)));
     }
-    const items = (this.byKernel.advice.get(kernel) ?? []).map((row) =>
-      el("li", {}, lineLink(this.profile, kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
-    );
     return el(
       "section",
       { class: "kernel", "aria-label": kernels.get("name", kernel) },
@@ -237,17 +242,38 @@ class Summary {
         { class: "mix" },
         stackedBar(this.profile.hasLedger ? this.costs[kernel].cycles : this.costs[kernel].samples, 1, this.profile.terms, this.profile.unit),
       ),
+      el("div", { class: "split" }, factList([...facts]), el("div", {}, ...this.advice(kernel))),
+      ...this.changes(kernel),
+    );
+  }
+
+  // Advice with measured gains, and what else to look at.
+  advice(kernel) {
+    const { advice } = this.profile.tables;
+    const measured = adviceList(this.profile, this.rowsOf("measured_advice", kernel));
+    const items = this.rowsOf("advice", kernel)
+      .filter((row) => advice.get("rule", row) !== MEASURED)
+      .map((row) => el("li", {}, lineLink(this.profile, kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`));
+    const others = items.length ? el("ol", {}, ...items) : el("p", { class: "dim" }, "Nothing stands out.");
+    if (!measured) return [el("h3", {}, "What to look at first"), others];
+    return [el("h3", {}, "Advice, measured"), measured, ...(items.length ? [el("h3", {}, "What else to look at"), others] : [])];
+  }
+
+  // What `gpuprof whatif` timed: a table, and curves.
+  changes(kernel) {
+    const rows = this.rowsOf("changes", kernel);
+    if (!rows.length) return [];
+    const charts = curves(this.profile, rows);
+    const name = this.profile.tables.kernels.get("name", kernel);
+    return [
       el(
         "div",
-        { class: "split" },
-        factList([...facts]),
-        el(
-          "div",
-          {},
-          el("h3", {}, "What to look at first"),
-          items.length ? el("ol", {}, ...items) : el("p", { class: "dim" }, "Nothing stands out."),
-        ),
+        { class: "changes" },
+        el("h3", {}, "What if"),
+        this.table(`What if: changes of ${name}, each timed`, changeTable(this.profile, rows)),
+        costNote(this.profile.tables, rows),
       ),
-    );
+      charts.length ? el("div", { class: "curves" }, el("h3", {}, "Causal curves"), el("div", { class: "charts" }, ...charts)) : null,
+    ];
   }
 }
