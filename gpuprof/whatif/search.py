@@ -93,13 +93,18 @@ def greedy(baseline: Baseline, some: Sequence[Candidate], steps: int, budget_sec
                 continue
             if budget_seconds is not None and found and time.process_time() - begun >= budget_seconds:
                 break
-            row = measured(baseline, (*chosen, each.intervention), share + each.share)
+            row = measured(baseline, (*chosen, each.intervention), joined_share(share, each.share))
             if row.cycles_after < best:
                 found, best = (row, each), row.cycles_after
         if found is None:
             return
         yield found[0]
-        chosen, share = (*chosen, found[1].intervention), share + found[1].share
+        chosen, share = (*chosen, found[1].intervention), joined_share(share, found[1].share)
+
+
+def joined_share(one: float, other: float) -> float:
+    """The part that two parts of the cycles are together, where each is spread evenly over the other."""
+    return 1 - (1 - one) * (1 - other)
 
 
 def curve(baseline: Baseline, candidate: Candidate, mean_wait_cycles: int) -> Iterator[Row]:

@@ -124,7 +124,7 @@ KINDS = {
     "from_shared": Kind("Its loads come from shared memory, without bank conflicts.",
         on_trace=_on_this_chip(on_program.in_shared_memory)),
     "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, "
-        "of those that they touched, in turn.", on_trace=_accesses(on_accesses.packed)),
+        "of those that they touched, the least used first.", on_trace=_accesses(on_accesses.packed)),
     "no_conflicts": Kind("Its accesses to shared memory pass the banks as often as their bytes need.",
         on_trace=_accesses(on_accesses.without_conflicts)),
     "own_addresses": Kind("No lanes of its atomics meet, and each warp has lines of its own for them.",
