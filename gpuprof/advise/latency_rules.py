@@ -8,12 +8,14 @@ from gpuprof.advise.case import Case
 from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
+from gpuprof.timing.state.expansion import generation_of
 from gpuprof.timing.state.static_program import GLOBAL, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.search import mean_wait_cycles
 
 IN_FLIGHT = 4  # loads at a time, where there was one
+ASYNC_COPIES = 80  # the generation that has cp.async first
 FULL = 0.7  # of the DRAM's bandwidth: no more in flight would make it faster
 
 
@@ -32,7 +34,7 @@ def independent_work(case: Case) -> Iterator[Draft]:
     amount = wait * (IN_FLIGHT - 1) // IN_FLIGHT
     staged = case.chosen((case.inst["kind"] == SHARED) & (case.inst["operation"] == STORE))
     through_shared = bool((staged & place.insts & case.is_repeated).any())
-    by_hand = through_shared and case.chip.arch >= "sm_80"
+    by_hand = through_shared and generation_of(case.chip.arch) >= ASYNC_COPIES
     change = (
         "Load the next tile while this one is used: cp.async into a second buffer, and wait only before its use."
         if by_hand

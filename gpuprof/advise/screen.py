@@ -32,7 +32,7 @@ def lines(found: Sequence[Advised], chip: str, look: Look) -> Iterator[Text]:
 
 def _labelled(name: str, parts: Sequence[str], look: Look) -> Iterator[Text]:
     mark = "# " if look.plain else ""
-    yield from flow(Text(mark).append(f"{shown(name):<11}", DIM), [Text(shown(part)) for part in parts], look)
+    yield from flow(Text(mark).append(f"{shown(name):<10} ", DIM), [Text(shown(part)) for part in parts], look)
 
 
 def _piece(number: int, each: Advice, look: Look) -> Iterator[Text]:

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.advise.case import WHOLE, Case
 from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
-from gpuprof.base.wording import percent0
+from gpuprof.base.wording import percent0, plural
 from gpuprof.timing.state.occupancy import occupancy
 from gpuprof.whatif.bounds import OF_LAUNCH
 from gpuprof.whatif.candidates import OF_KERNEL
@@ -118,7 +118,7 @@ def tail(case: Case) -> Iterator[Draft]:
     yield Draft(
         "tail",
         WHOLE,
-        f"{case.n_blocks} blocks, {capacity} at a time: {whole} full waves, and a last one of {case.n_blocks - kept} "
+        f"{case.n_blocks} blocks, {capacity} at a time: {plural(whole, 'full wave', 'full waves')}, and a last one of {case.n_blocks - kept} "
         f"blocks that keeps {percent0(fill)} of the chip busy",
         "Choose block size and work per block so that whole waves come out, or let blocks stay and fetch their work.",
         f"grid of {kept} blocks, each with {case.n_blocks / kept:.3g} times the work",

@@ -25,7 +25,7 @@ def lines(found: WhatIf, look: Look) -> Iterator[Text]:
 
 def _fact(name: str, parts: list[str], look: Look) -> Iterator[Text]:
     mark = "# " if look.plain else ""
-    yield from flow(Text(mark).append(f"{name:<11}", DIM), [Text(shown(part)) for part in parts], look)
+    yield from flow(Text(mark).append(f"{shown(name):<10} ", DIM), [Text(shown(part)) for part in parts], look)
 
 
 def _of_launch(found: WhatIf, launch: Chosen, fidelity: str, look: Look) -> Iterator[Text]:
