@@ -118,8 +118,8 @@ def tail(case: Case) -> Iterator[Draft]:
     yield Draft(
         "tail",
         WHOLE,
-        f"{case.n_blocks} blocks, {capacity} at a time: {plural(whole, 'full wave', 'full waves')}, and a last one of {case.n_blocks - kept} "
-        f"blocks that keeps {percent0(fill)} of the chip busy",
+        f"{case.n_blocks} blocks, {capacity} at a time: {plural(whole, 'full wave', 'full waves')}, and a last one of "
+        f"{case.n_blocks - kept} blocks that keeps {percent0(fill)} of the chip busy",
         "Choose block size and work per block so that whole waves come out, or let blocks stay and fetch their work.",
         f"grid of {kept} blocks, each with {case.n_blocks / kept:.3g} times the work",
         "the last wave stays",
