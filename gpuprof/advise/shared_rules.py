@@ -9,6 +9,7 @@ from gpuprof.advise.draft import Draft
 from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
+from gpuprof.isa.operations import multiplies_and_adds
 from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED, STORE
 from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.whole_trace import positions
@@ -199,7 +200,8 @@ def tensor_cores(case: Case) -> Iterator[Draft]:
     halves = np.array([op.kind == "compute" and "f16" in op.types for op in case.ops], np.bool_)
     widened = np.array([op.latency == "conversion" and "f16" in op.types for op in case.ops], np.bool_)
     multiplies = case.chosen(
-        np.array([op.pipe in ("fma", "half") and "fma" in op.semantics for op in case.ops], np.bool_) & case.is_repeated
+        np.array([op.pipe in ("fma", "half") and multiplies_and_adds(op) for op in case.ops], np.bool_)
+        & case.is_repeated
     )
     if not (case.chosen(halves | widened) & case.is_repeated).any() or kinds_of(case, "matrix", "matrix_async").any():
         return

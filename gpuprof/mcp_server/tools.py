@@ -93,7 +93,7 @@ COLLECTING = (
 KERNEL = Parameter("kernel", Text(LINE, "a regular expression"),
                    "Only kernels whose name matches this regular expression.", "--kernel={}")  # fmt: skip
 BUDGET = Parameter("budget_seconds", Whole(1, MOST_SECONDS), "Seconds to spend on measuring. The server's time limit "
-                   "holds, too.", "--budget={}s", default=DEFAULT_BUDGET_SECONDS)  # fmt: skip
+                   "holds, too.", "--budget={}", default=DEFAULT_BUDGET_SECONDS)  # fmt: skip
 
 TOOLS = (
     Tool("collect", "Run the launches of a kernel file on the emulated GPU and record a profile. Prints the cycles of "
@@ -143,11 +143,11 @@ TOOLS = (
         *LAUNCHING,
         Parameter("line", Text(r"[^\0\n\r]+:\d+", "FILE:LINE"), "Only interventions at this line, as in blur.cu:12.",
                   "--line={}"),
-        Parameter("kernel", Text(LINE, "the name of a kernel"), "Only the kernel of this name.", "--kernel-name={}"),
-        Parameter("only", Text(r"[a-z0-9][a-z0-9_-]*", "a kind of intervention"), "Only interventions of this kind.",
-                  "--only={}"),
-        Parameter("all", Switch(), "Measure those whose bound is small, too.", "--all"),
-        Parameter("greedy", Whole(1, 100), "Apply the best intervention, and look for the next, so many times.",
+        Parameter("kernel", Text(LINE, "a regular expression"), "Only kernels whose name it finds.", "--kernel={}"),
+        Parameter("only", Text(r"[a-z0-9][a-z0-9_-]*", "a kind of intervention"), "Only interventions of these kinds.",
+                  "--only={}", is_list=True),
+        Parameter("all", Switch(), "Measure all that costs 1% and more, however long it takes.", "--all"),
+        Parameter("greedy", Whole(1, 20), "Apply the best intervention, and look for the next, so many times.",
                   "--greedy={}"),
         BUDGET,
     ), ("--json",)),

@@ -2,7 +2,7 @@
 
 from gpuprof.tables.table import KEY, LAUNCH, Column, Table
 
-# Kinds of changes that show what a place costs. Nobody can have them.
+# Kinds of changes that show what a place costs. They cannot be had.
 NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))
 _PLACE = (
     Column("place", "text", "", "FILE:N, or kernel"),

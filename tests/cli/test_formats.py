@@ -26,7 +26,7 @@ FORMATS = {
 
 
 # `list project-keys --json` is the schema of a project's file; the documents of the others have names of their own.
-WITH_JSON = ("list", "vary")
+WITH_JSON = ("list", "vary", "whatif", "advise")
 
 
 def flags_of(name: str) -> dict[str, click.Option]:

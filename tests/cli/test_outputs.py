@@ -69,6 +69,8 @@ CASES = {
     # one that may be written over stands in a test of its own
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("advise", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("whatif", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("report", "-o"): (Case("k.gprec --format html -o", "out.html", "k.gprec"),),
     ("report", "--html"): (Case("k.gprec --html", "out.html", "k.gprec"),),

@@ -1,4 +1,4 @@
-"""What was measured by timing a kernel's launches again: advice, and changes."""
+"""Measurements of a kernel's launches that were timed again: advice, and changes."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ ADVICE = (
 CHANGES = (
     *PLACE,
     Column("kind", "text", "", "What was changed, as `gpuprof whatif` names it."),
-    Column("is_cost", "int", "", "1: it shows what the place costs, and nobody can have it."),
+    Column("is_cost", "int", "", "1: it shows what the place costs, and is no change that can be had."),
     *CYCLES,
     Column("bound", "real", "", "The speed-up if all cycles went that the ledger charges to what was changed."),
     Column("curve", "int", "", "Number of the curve that it is a point of, those of one place; -1: of none."),
@@ -85,7 +85,7 @@ def change_rows(profile: Profile) -> Iterator[tuple]:
 
 
 def is_cost(kind: str) -> bool:
-    """Also of a sequence with a part that nobody can have."""
+    """Also of a sequence with a part that cannot be had."""
     return any(part.partition(" ")[0] in NOT_TO_BE_HAD for part in kind.split(" + "))
 
 
