@@ -113,7 +113,7 @@ def test_programs_where_they_are_allowed():
         ("report", {"file": "a.gprec", "page": "iso"}, 'page: "iso" is not one of summary, source, ptx, isa, blame, '),
         ("diff", {"before": "s.py"}, "before: s.py: expected a .cu, .cuh, .ptx, .gpubin, .gprec or .gpudb file: scr"),
         ("whatif", {"file": "k.cu", "line": "12"}, 'line: "12" is not FILE:LINE'),
-        ("whatif", {"file": "k.cu", "only": "--all"}, 'only: "--all" is not a kind of intervention'),
+        ("whatif", {"file": "k.cu", "only": ["--all"]}, 'only: "--all" is not a kind of intervention'),
         (
             "check",
             {"file": "a.gprec", "baseline": ".x.yaml"},
