@@ -30,8 +30,8 @@ The numbers are those of the terminal's pages ([report.md](report.md)), from the
 MIDDLE = """
 ## Summary
 
-Each kernel has its facts next to what to look at first. Where `gpuprof advise FILE -o out.gpudb` has
-measured, its advice comes first, the largest gain at the top: the place, the evidence, the change,
+Each kernel has its facts next to what to look at first. Where `gpuprof advise FILE -o out.gpudb`
+has measured, its advice comes first, the largest gain at the top: the place, the evidence, the change,
 a sketch of it, and what would show it to be wrong. Where `gpuprof whatif FILE -o out.gpudb` has,
 there is a table of the changes, each timed: the speed-up, the share of the cycles that goes as a
 bar, the cycles, the speed-up that the ledger allows, and the largest stall reasons with the change.
