@@ -31,8 +31,8 @@ MIDDLE = """
 ## Summary
 
 Each kernel has its facts next to what to look at first. Where `gpuprof advise FILE -o out.gpudb`
-has measured, its advice comes first, the largest gain at the top: the place, the evidence, the change,
-a sketch of it, and what would show it to be wrong. Where `gpuprof whatif FILE -o out.gpudb` has,
+has measured, its advice comes first, the largest gain at the top: the place, the evidence, the
+change, a sketch of it, and what would show it to be wrong. Where `gpuprof whatif FILE -o out.gpudb` has,
 there is a table of the changes, each timed: the speed-up, the share of the cycles that goes as a
 bar, the cycles, the speed-up that the ledger allows, and the largest stall reasons with the change.
 `cost` marks a row that shows what a place costs; it is no change that can be had. With `--curve`
