@@ -32,13 +32,13 @@ MIDDLE = """
 
 Each kernel has its facts next to what to look at first. Where `gpuprof advise FILE -o out.gpudb`
 has measured, its advice comes first, the largest gain at the top: the place, the evidence, the
-change, a sketch of it, and what would show it to be wrong. Where `gpuprof whatif FILE -o out.gpudb` has,
-there is a table of the changes, each timed: the speed-up, the share of the cycles that goes as a
-bar, the cycles, the speed-up that the ledger allows, and the largest stall reasons with the change.
-`cost` marks a row that shows what a place costs; it is no change that can be had. With `--curve`
-each place has a causal curve: the cycles of the launch against how much sooner the line's results
-come. The vertical axis does not begin at 0. "At once" is no number of cycles: it comes after the
-others, at the end of a dashed line.
+change, a sketch of it, and what would show it to be wrong. Where `gpuprof whatif FILE -o
+out.gpudb` has, there is a table of the changes, each timed: the speed-up, the share of the cycles
+that goes as a bar, the cycles, the speed-up that the ledger allows, and the largest stall reasons
+with the change. `cost` marks a row that shows what a place costs; it is no change that can be
+had. With `--curve` each place has a causal curve: the cycles of the launch against how much
+sooner the line's results come. The vertical axis does not begin at 0. "At once" is no number of
+cycles: it comes after the others, at the end of a dashed line.
 
 ## Grid
 
