@@ -150,8 +150,8 @@ def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int, int]:
     """Sectors that accesses of a mask ask for; of these, how many are different ones of a block; and of a warp."""
     taken = of_blocks = of_warps = 0
     subject = case.baseline.subject
-    for piece in subject.traces[subject.number]:
-        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+    for piece in subject.trace:
+        at = positions(piece, case.baseline.program)
         counts = sector_counts(piece.accesses)
         of_mask = np.repeat(mask[at.inst], counts)
         sectors = piece.sectors[of_mask] & on_accesses.SECTOR_MASK
@@ -220,7 +220,7 @@ def repeated_sums(case: Case) -> Iterator[Draft]:
     loads = case.chosen(loads)
     uniform = loads & (case.baseline.sectors[0] <= case.executed)  # one sector an access
     place = case.worst(uniform, case.ended + case.issued_cycles)
-    warps = case.baseline.subject.traces[case.baseline.subject.number][0].warps_per_block
+    warps = case.baseline.subject.trace[0].warps_per_block
     if place is None or warps < 2:
         return
     here = place.insts & uniform
@@ -261,8 +261,8 @@ def constant_serial(case: Case) -> Iterator[Draft]:
     if place is None:
         return
     subject, several, all_loads = case.baseline.subject, 0, 0
-    for piece in subject.traces[subject.number]:
-        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+    for piece in subject.trace:
+        at = positions(piece, case.baseline.program)
         counts = sector_counts(piece.accesses)[loads[at.inst]]
         several, all_loads = several + int(counts.sum()), all_loads + int((counts > 0).sum())
     share = case.share(case.baseline.waited(loads))

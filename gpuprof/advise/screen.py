@@ -8,31 +8,22 @@ from gpuprof.advise.advise import Advised
 from gpuprof.advise.brief import measured_with
 from gpuprof.advise.draft import Advice
 from gpuprof.base.wording import installed_version, plural
-from gpuprof.report.number_text import extent, grouped
+from gpuprof.report.number_text import grouped
 from gpuprof.report.terminal.styles import DIM, HOT, Look, flow, shown
 from gpuprof.timing.state.model_version import MODEL_VERSION
+from gpuprof.whatif.screen import heading, labelled
 
 
 def lines(found: Sequence[Advised], chip: str, look: Look) -> Iterator[Text]:
-    yield from _labelled("gpuprof", [installed_version(), f"model {MODEL_VERSION}", f"chip {chip}"], look)
+    yield from labelled("gpuprof", [installed_version(), f"model {MODEL_VERSION}", f"chip {chip}"], look)
     for kernel in found:
         yield Text()
-        chosen = kernel.chosen
-        size = f"grid {extent(chosen.grid)}, block {extent(chosen.block)}"
-        facts = [f"launch {chosen.launch}", size, f"{grouped(chosen.cycles)} cycles"]
-        yield from _labelled(chosen.kernel, facts, look)
-        if kernel.fidelity:
-            yield from _labelled("fidelity", [kernel.fidelity], look)
+        yield from heading(kernel.chosen, kernel.fidelity, look)
         tried = plural(kernel.n_drafts, "change was", "changes were")
         if not kernel.advice:
-            yield from _labelled("advice", [f"{tried} considered, and none gains 2%"], look)
+            yield from labelled("advice", [f"{tried} considered, and none gains 2%"], look)
         for number, each in enumerate(kernel.advice, 1):
             yield from _piece(number, each, look)
-
-
-def _labelled(name: str, parts: Sequence[str], look: Look) -> Iterator[Text]:
-    mark = "# " if look.plain else ""
-    yield from flow(Text(mark).append(f"{shown(name):<10} ", DIM), [Text(shown(part)) for part in parts], look)
 
 
 def _piece(number: int, each: Advice, look: Look) -> Iterator[Text]:

@@ -64,7 +64,6 @@ def large_blocks(case: Case) -> Iterator[Draft]:
     smaller = [parts for parts in (2, 4) if _warps_of_smaller(case, parts) > fit.blocks_per_sm * fit.warps_per_block]
     if not smaller or launch.function.shared_nbytes + launch.dynamic_shared_nbytes:
         return
-    waiting = case.baseline.charged.sum() - case.issued_cycles.sum()
     yield Draft(
         "occupancy",
         WHOLE,
@@ -74,7 +73,7 @@ def large_blocks(case: Case) -> Iterator[Draft]:
         f"<<<{case.n_blocks * smaller[0]}, {threads // smaller[0]}>>>",
         "achieved occupancy stays",
         (Intervention("smaller_blocks", (), smaller[0], "", OF_KERNEL),),
-        case.share(float(waiting)) * (1 - filled),
+        case.share(case.baseline.waiting) * (1 - filled),
         others=tuple((Intervention("smaller_blocks", (), parts, "", OF_KERNEL),) for parts in smaller[1:]),
     )
 
@@ -132,7 +131,7 @@ def tail(case: Case) -> Iterator[Draft]:
 def load_balance(case: Case) -> Iterator[Draft]:
     """Blocks of very different lengths."""
     subject = case.baseline.subject
-    slots = np.concatenate([block_slots(case.baseline.program, piece) for piece in subject.traces[subject.number]])
+    slots = np.concatenate([block_slots(case.baseline.program, piece) for piece in subject.trace])
     ratio = float(slots.max()) / max(1.0, float(slots.mean()))
     idle = 1 - float(case.baseline.timing.active_cycles_of_sm.mean()) / max(1, case.baseline.timing.cycles)
     share = min(idle, 1 - 1 / ratio)

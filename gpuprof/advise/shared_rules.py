@@ -101,8 +101,8 @@ def meeting_lanes(case: Case, mask: np.ndarray) -> float:
     """The part of the lanes that go to the address most of a warp's lanes go to."""
     most = lanes = 0
     subject = case.baseline.subject
-    for piece in subject.traces[subject.number]:
-        at = positions(piece, case.inst["has_access"] != 0, case.baseline.program.block)
+    for piece in subject.trace:
+        at = positions(piece, case.baseline.program)
         mine = piece.accesses[mask[at.inst]]
         most, lanes = most + int(mine["conflicts"].sum()), lanes + int(mine["lanes"].sum())
     return most / max(1, lanes)

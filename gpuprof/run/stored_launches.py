@@ -29,6 +29,11 @@ class Subject:
     machine: Machine
 
     @property
+    def trace(self) -> tuple[TracePiece, ...]:
+        """The launch's own pieces."""
+        return self.traces[self.number]
+
+    @property
     def launch(self):
         return self.grids[self.number].launch
 

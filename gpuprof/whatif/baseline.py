@@ -42,6 +42,11 @@ class Baseline:
         """bool (n_instructions,): instructions that a warp has issued."""
         return self.charged[:, SELECTED] > 0
 
+    @property
+    def waiting(self) -> int:
+        """Warp-cycles without an issue."""
+        return int(self.charged.sum() - self.charged[:, SELECTED].sum())
+
     @cached_property
     def causes(self) -> np.ndarray:
         """tables.launch.CAUSES rows whose cause is of this launch, without those of issues; `cause_pc` is the number of
@@ -71,8 +76,8 @@ class Baseline:
         that their bytes need.
         """
         taken, ideal = (np.zeros(len(self.inst), np.int64) for _ in range(2))
-        for piece in self.subject.traces[self.subject.number]:
-            at = positions(piece, self.inst["has_access"] != 0, self.program.block)
+        for piece in self.subject.trace:
+            at = positions(piece, self.program)
             counts = sector_counts(piece.accesses)
             nbytes = piece.accesses["lanes"].astype(np.int64) * self.inst["lane_nbytes"][at.inst]
             least = np.minimum(counts, -(-nbytes // SECTOR_NBYTES))

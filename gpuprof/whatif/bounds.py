@@ -83,7 +83,7 @@ def _of_one_side(baseline: Baseline, chosen: np.ndarray) -> float:
     program, subject = baseline.program, baseline.subject
     n_blocks = len(program.block) - 1
     all_steps, dropped = np.zeros(n_blocks), np.zeros(n_blocks)
-    for piece in subject.traces[subject.number]:
+    for piece in subject.trace:
         marked = on_steps.shorter_sides(program, piece, chosen)
         all_steps += np.bincount(piece.steps["block"], minlength=n_blocks)
         dropped += np.bincount(piece.steps["block"][marked], minlength=n_blocks)
@@ -127,8 +127,7 @@ def _of_occupancy(resource: str) -> Callable[[Baseline], float]:
         others = min(limit for name, limit in fit.limits.items() if name != resource)
         if baseline.timing.blocks_launched <= fit.blocks_per_sm * baseline.subject.machine.chip.sms:
             return 0.0
-        waiting = baseline.charged.sum() - baseline.charged[:, SELECTED].sum()
-        return float(waiting) * (1 - fit.blocks_per_sm / others) if others > fit.blocks_per_sm else 0.0
+        return baseline.waiting * (1 - fit.blocks_per_sm / others) if others > fit.blocks_per_sm else 0.0
 
     return bound
 
@@ -142,6 +141,9 @@ def _of_ports(ports: tuple[str, ...], *reasons: str) -> Callable[[Baseline], flo
 
 
 def _of_issue(baseline: Baseline) -> float:
+    """None where a scheduler issues two a cycle as it is: no scheduler issues more."""
+    if baseline.subject.machine.chip.dispatch_units > 1:
+        return 0.0
     return baseline.stalled(_everywhere(baseline), ("not_selected",)) / 2
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from gpuprof.errors import NotComparable, UsageError
 
 LEAST_SHARE = 0.05  # of the cycles of all kernels: a kernel with less is left out unless it is named
-MOST_KERNELS = 8
 
 
 class Chosen(NamedTuple):
@@ -38,7 +37,7 @@ def choose(database: sqlite3.Connection, kernel: str | None = None, launch: int 
     total = sum(sum(each.cycles for each in some) for some in by_kernel.values())
     cost = {name: sum(each.cycles for each in some) for name, some in by_kernel.items()}
     names = sorted((name for name in by_kernel if cost[name] >= LEAST_SHARE * total), key=lambda name: -cost[name])
-    return tuple(max(by_kernel[name], key=lambda each: (each.cycles, -each.launch)) for name in names[:MOST_KERNELS])
+    return tuple(max(by_kernel[name], key=lambda each: (each.cycles, -each.launch)) for name in names)
 
 
 def _pattern(text: str) -> re.Pattern:

@@ -9,6 +9,7 @@ from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.on_program import AT_ONCE
 from gpuprof.whatif.timing_again import timed
 
 SELECTED = INDEX["selected"]
@@ -54,7 +55,7 @@ class Row(NamedTuple):
 
 def label(what: Intervention) -> str:
     """ "twice dram", "sooner 20"."""
-    amount = f" {what.amount}" if what.kind == "sooner" and what.amount < 1 << 20 else ""
+    amount = f" {what.amount}" if what.kind == "sooner" and what.amount < AT_ONCE else ""
     return f"{what.kind}{f' {what.unit}' if what.unit else ''}{amount}"
 
 

@@ -1,6 +1,6 @@
 """Measured interventions, as lines of a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -17,22 +17,27 @@ MOST_LEFT = 12  # lines of what was not measured
 
 
 def lines(found: WhatIf, look: Look) -> Iterator[Text]:
-    yield from _fact("gpuprof", [installed_version(), f"model {MODEL_VERSION}", f"chip {found.chip}"], look)
+    yield from labelled("gpuprof", [installed_version(), f"model {MODEL_VERSION}", f"chip {found.chip}"], look)
     for launch, fidelity in zip(found.launches, found.fidelity, strict=True):
         yield Text()
         yield from _of_launch(found, launch, fidelity, look)
 
 
-def _fact(name: str, parts: list[str], look: Look) -> Iterator[Text]:
+def labelled(name: str, parts: Sequence[str], look: Look) -> Iterator[Text]:
     mark = "# " if look.plain else ""
     yield from flow(Text(mark).append(f"{shown(name):<10} ", DIM), [Text(shown(part)) for part in parts], look)
 
 
-def _of_launch(found: WhatIf, launch: Chosen, fidelity: str, look: Look) -> Iterator[Text]:
+def heading(launch: Chosen, fidelity: str, look: Look) -> Iterator[Text]:
+    """The kernel, its launch, and how far the model is off for kernels like it."""
     size = f"grid {extent(launch.grid)}, block {extent(launch.block)}"
-    yield from _fact(launch.kernel, [f"launch {launch.launch}", size, f"{grouped(launch.cycles)} cycles"], look)
+    yield from labelled(launch.kernel, [f"launch {launch.launch}", size, f"{grouped(launch.cycles)} cycles"], look)
     if fidelity:
-        yield from _fact("fidelity", [fidelity], look)
+        yield from labelled("fidelity", [fidelity], look)
+
+
+def _of_launch(found: WhatIf, launch: Chosen, fidelity: str, look: Look) -> Iterator[Text]:
+    yield from heading(launch, fidelity, look)
     rows = [row for row in found.rows if row.launch == launch.launch]
     if rows:
         yield from table(COLUMNS, rows, look, rest="a wider terminal, or --json")
@@ -46,7 +51,7 @@ def _of_launch(found: WhatIf, launch: Chosen, fidelity: str, look: Look) -> Iter
         )
         more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
         text = f"{plural(len(left), 'other was', 'others were')} not measured (--all; bound): {some}{more}"
-        yield from _fact("left", [text], look)
+        yield from labelled("left", [text], look)
 
 
 def _reasons(row: Row) -> Text:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import NamedTuple
 
+import numpy as np
+
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.candidates import Candidate
 from gpuprof.whatif.changes.intervention import Intervention
@@ -119,6 +121,5 @@ def curve(baseline: Baseline, candidate: Candidate, mean_wait_cycles: int) -> It
 
 def mean_wait_cycles(baseline: Baseline, insts: Sequence[int]) -> int:
     """The mean length of the stalls that instructions ended, in cycles."""
-    rows = baseline.causes
-    rows = rows[[pc in set(insts) for pc in rows["cause_pc"].tolist()]]
+    rows = baseline.causes[np.isin(baseline.causes["cause_pc"], insts)]
     return int(rows["cycles"].sum()) // max(1, int(rows["stalls"].sum()))

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from gpuprof.device.commands import Launch
+from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES, nowhere
 from gpuprof.run.stored_launches import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
@@ -17,8 +16,6 @@ from gpuprof.timing.state.machine import Machine, with_chip
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.kinds import Scene, changed_chip, changed_trace
 
-NO_LIMIT_CYCLES = 1 << 62
-
 
 def timed(subject: Subject, interventions: Sequence[Intervention] = ()) -> LaunchTiming:
     """The launch's timing; without interventions, to the last cycle what it was in its stream."""
@@ -28,14 +25,14 @@ def timed(subject: Subject, interventions: Sequence[Intervention] = ()) -> Launc
     grids[subject.number] = replace(own, launch=_of_blocks(own, subject, scene), pieces=iter(scene.pieces))
     if any(each.kind == "no_overhead" for each in interventions):
         grids[subject.number] = replace(grids[subject.number], launch_cycles=0)
-    return simulate_batch(machine, grids, Sampling(), _nowhere, NO_LIMIT_CYCLES)[subject.number]
+    return simulate_batch(machine, grids, Sampling(), nowhere, NO_LIMIT_CYCLES)[subject.number]
 
 
 def changed(subject: Subject, interventions: Sequence[Intervention]) -> tuple[Machine, Scene]:
     """The GPU and the launch with interventions. The subject shares what they do not change."""
     module, chip = subject.launch.module, changed_chip(subject.machine.chip, interventions)
     programs = subject.machine.programs if chip == subject.machine.chip else Programs(chip)
-    scene = Scene(chip, programs.of(module), subject.traces[subject.number])
+    scene = Scene(chip, programs.of(module), subject.trace)
     found = changed_trace(scene, interventions)
     if found.program is not scene.program:
         programs = programs.with_program(module, found.program)
@@ -48,9 +45,5 @@ def _of_blocks(grid: Grid, subject: Subject, scene: Scene) -> Launch:
     n_blocks = sum(piece.n_blocks for piece in scene.pieces)
     if n_blocks != math.prod(launch.grid):
         launch = replace(launch, grid=(n_blocks, 1, 1))
-    before, now = subject.traces[subject.number][0].warps_per_block, scene.pieces[0].warps_per_block
+    before, now = subject.trace[0].warps_per_block, scene.pieces[0].warps_per_block
     return launch if now == before else replace(launch, block=(now * scene.chip.warp_lanes, 1, 1))
-
-
-def _nowhere(rows: np.ndarray) -> None:
-    """The sink of a timing that is not sampled."""

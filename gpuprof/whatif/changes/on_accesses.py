@@ -6,6 +6,7 @@ from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTOR_MASK
 from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.jit.cached import cached_njit
+from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import (
     ATOMIC,
     CONSTANT,
@@ -20,7 +21,7 @@ from gpuprof.timing.state.static_program import (
 )
 from gpuprof.whatif.changes.whole_trace import positions, sector_counts, with_accesses
 
-SECTORS_OF_LINE, SECTOR_NBYTES, LOOKUP_LANES, TAG_BANKS = 4, 32, 8, 4
+SECTORS_OF_LINE, LOOKUP_LANES, TAG_BANKS = 4, 8, 4
 PRIVATE_LINE = 1 << 39  # lines from here on are no program's: addresses have 48 bits
 
 
@@ -29,7 +30,7 @@ def without_sectors(program: StaticProgram, piece: TracePiece, chosen: np.ndarra
 
     chosen: bool (n_instructions,), as in all functions here. A load whose loop waits for other warps is left as it is.
     """
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     inst = program.inst
     loads = chosen & np.isin(inst["kind"], (GLOBAL, GENERIC)) & np.isin(inst["operation"], (LOAD, COPY))
     loads &= inst["polls"] == 0
@@ -41,7 +42,7 @@ def without_sectors(program: StaticProgram, piece: TracePiece, chosen: np.ndarra
 
 def read_once(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """Loads of what the warp has loaded by one of them before hit the L1."""
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     inst = program.inst
     loads = (chosen & global_loads(inst) & (inst["polls"] == 0))[at.inst] & (sector_counts(piece.accesses) > 0)
     counts = sector_counts(piece.accesses)
@@ -68,7 +69,7 @@ def packed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> Tra
     An access has the lines that its bytes fill, of those that it has touched: those that were taken least before, so
     that together they still touch all of them.
     """
-    at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
+    at, inst = positions(piece, program), program.inst
     lanes, nbytes = piece.accesses["lanes"].astype(np.int64), inst["lane_nbytes"].astype(np.int64)[at.inst]
     ideal = -(-lanes * nbytes // SECTOR_NBYTES)
     of_global = np.isin(inst["kind"], (GLOBAL, GENERIC)) & (inst["is_local"] == 0) & (inst["polls"] == 0)
@@ -134,7 +135,7 @@ def _with_sectors(piece: TracePiece, accesses: np.ndarray, moved: np.ndarray, se
 
 def without_conflicts(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """Accesses to shared memory pass its banks as often as their bytes need."""
-    at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
+    at, inst = positions(piece, program), program.inst
     accesses = piece.accesses.copy()
     shared = np.isin(inst["kind"], (SHARED, GENERIC)) & ~np.isin(inst["operation"], (ATOMIC, REDUCTION))
     banks = (chosen & shared)[at.inst] & (sector_counts(piece.accesses) == 0)
@@ -148,7 +149,7 @@ def without_conflicts(program: StaticProgram, piece: TracePiece, chosen: np.ndar
 
 def with_addresses_of_their_own(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """No two lanes of an atomic meet, and each warp of the grid has lines of its own for it."""
-    at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
+    at, inst = positions(piece, program), program.inst
     atomics = (chosen & np.isin(inst["operation"], (ATOMIC, REDUCTION)))[at.inst] & (piece.accesses["lanes"] > 0)
     accesses = piece.accesses.copy()
     accesses["conflicts"][atomics] = 1
@@ -168,7 +169,7 @@ def with_addresses_of_their_own(program: StaticProgram, piece: TracePiece, chose
 
 def one_a_warp(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """Atomics have one lane, on the first sector that they had."""
-    at, inst = positions(piece, program.inst["has_access"] != 0, program.block), program.inst
+    at, inst = positions(piece, program), program.inst
     mine = (chosen & np.isin(inst["operation"], (ATOMIC, REDUCTION)))[at.inst] & (piece.accesses["lanes"] > 0)
     counts = sector_counts(piece.accesses)
     moved = mine & (counts > 0)
@@ -190,7 +191,7 @@ def one_a_warp(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) ->
 
 def uniform(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """All lanes of a load of constants read the same one."""
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     counts = sector_counts(piece.accesses)
     several = (chosen & (program.inst["kind"] == CONSTANT))[at.inst] & (counts > 1)
     accesses = piece.accesses.copy()

@@ -44,7 +44,7 @@ def _split(program: StaticProgram, piece: TracePiece, parts: int) -> TracePiece:
     steps, n_warps = np.diff(piece.step_start), piece.warps_per_block
     # Part k of a warp has the steps up to the (k + 1)-th cut.
     cuts = piece.step_start[:-1, None] + steps[:, None] * np.arange(1, parts + 1) // parts
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     accesses = np.searchsorted(at.step, cuts)
     sectors = starts(sector_counts(piece.accesses))[accesses]
     ends = {"step_start": cuts, "access_start": accesses, "sector_start": sectors}
@@ -87,7 +87,7 @@ def wide(
         return program, tuple(pieces)
     whole = in_order(pieces, np.arange(n_blocks))
     inst = program.inst.copy()
-    at = positions(whole, program.inst["has_access"] != 0, program.block)
+    at = positions(whole, program)
     if not _all_alike(whole, at.inst):
         return program, tuple(pieces)
     for name in ("width", "least_passes", "lane_nbytes"):
@@ -162,7 +162,7 @@ def even(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePie
     # each warp has a step
     cuts = np.minimum(np.maximum(cuts, np.arange(1, n_warps)), n_steps - n_warps + np.arange(1, n_warps))
     step_start = np.concatenate([[0], np.maximum.accumulate(cuts), [n_steps]])
-    at = positions(whole, program.inst["has_access"] != 0, program.block)
+    at = positions(whole, program)
     access_start = np.searchsorted(at.step, step_start)
     sector_start = starts(sector_counts(whole.accesses))[access_start]
     return (whole._replace(step_start=step_start, access_start=access_start, sector_start=sector_start),)

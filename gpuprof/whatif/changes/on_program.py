@@ -54,7 +54,7 @@ def with_sooner_results(program: StaticProgram, chosen: np.ndarray, cycles: int)
 def removed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tuple[StaticProgram, TracePiece]:
     """The instructions take no issue slot, no unit and no memory; their results are there with their operands."""
     gone = chosen & np.isin(program.inst["kind"], REMOVABLE)
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     return (
         _edited(program, gone, kind=FOLDED, has_access=0, constant_line=-1, hits_l2=0),
         without_accesses(piece, gone[at.inst]),
@@ -64,7 +64,7 @@ def removed(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tu
 def without_waiting(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> tuple[StaticProgram, TracePiece]:
     """No warp waits at barriers: it issues them and continues."""
     open_ = chosen & np.isin(program.inst["kind"], (BARRIER, MBARRIER_WAIT))
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     plain = _edited(program, open_, kind=PLAIN, has_access=0, port=PORT_NONE, port_ticks=0, latency=1)
     return plain, without_accesses(piece, open_[at.inst])
 
@@ -82,7 +82,7 @@ def in_one_slot(
     inst = program.inst
     slow_path = inst["kind"] == SLOW_PATH
     several = chosen & ((inst["slots"] > 1) & (inst["kind"] == PLAIN) | slow_path)
-    at = positions(piece, inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     quick = _edited(program, several, kind=PLAIN, slots=1, has_access=0, latency=chip.latency["imad"])
     return quick, without_accesses(piece, (several & slow_path)[at.inst])
 
@@ -111,7 +111,7 @@ def in_shared_memory(
     """
     inst = program.inst
     loads = chosen & (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & (inst["polls"] == 0)
-    at = positions(piece, inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     accesses = piece.accesses.copy()
     moved = loads[at.inst] & (accesses["lanes"] > 0)
     for name, value in (("n_sectors", 0), ("more_sectors", 0), ("n_lookups", 0), ("tag_passes", 0)):

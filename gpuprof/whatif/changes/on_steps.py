@@ -32,7 +32,7 @@ def shorter_sides(program: StaticProgram, piece: TracePiece, chosen: np.ndarray)
 
 def joined_sides(program: StaticProgram, piece: TracePiece, chosen: np.ndarray) -> TracePiece:
     """The lanes of both sides of a branch run together, the longer side's steps, once."""
-    at = positions(piece, program.inst["has_access"] != 0, program.block)
+    at = positions(piece, program)
     return without_steps(piece, shorter_sides(program, piece, chosen), at.step)
 
 
@@ -100,4 +100,4 @@ def thinned(program: StaticProgram, piece: TracePiece, chosen: np.ndarray, every
 
 
 def _made_by(program: StaticProgram, piece: TracePiece) -> np.ndarray:
-    return positions(piece, program.inst["has_access"] != 0, program.block).step
+    return positions(piece, program).step

@@ -8,6 +8,7 @@ import numpy as np
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
+from gpuprof.timing.state.static_program import StaticProgram
 
 
 def sector_counts(accesses: np.ndarray) -> np.ndarray:
@@ -23,10 +24,9 @@ class Positions(NamedTuple):
     inst: np.ndarray
 
 
-def positions(piece: TracePiece, has_access: np.ndarray, block: np.ndarray) -> Positions:
-    """has_access: bool (n_instructions,); block: int (n_blocks + 1,), the first instruction of each basic block."""
-    accessing = np.flatnonzero(has_access)
-    first = np.searchsorted(accessing, block)  # of each block, its first among these
+def positions(piece: TracePiece, program: StaticProgram) -> Positions:
+    accessing = np.flatnonzero(program.inst["has_access"])
+    first = np.searchsorted(accessing, program.block)  # of each block, its first among these
     of_block = piece.steps["block"].astype(np.int64)
     counts = np.diff(first)[of_block]
     step = np.repeat(np.arange(len(of_block)), counts)
