@@ -9,27 +9,18 @@ import click
 from gpuprof.cli.options.arguments import WithArguments
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
-from gpuprof.cli.options.outputs import OutputPath, claim, database
-from gpuprof.cli.options.sources import SOURCE_OPTIONS, recording_of, seconds_of
+from gpuprof.cli.options.outputs import claim, database
+from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, recording_of, seconds_of
 
 if TYPE_CHECKING:
     from gpuprof.advise.advise import Advised
 
 OWN = (
-    Option("--kernel", "kernel", "Only kernels whose name matches this regular expression.",
-           metavar="RE", group=SELECTION, usual="those with 5% of the cycles and more"),
-    Option("--launch-index", "launch", "Only launch N; the first is 0.",
-           metavar="N", type=click.IntRange(min=0), group=SELECTION, usual="the longest of each kernel"),
     Option("--budget", "budget", "CPU seconds to measure for, of each kernel.",
            metavar="60s", type=str, group=SELECTION, default="60s"),
     Option("--brief", "is_brief", "Print at most 2,400 characters a kernel, with stable keys: for agents.",
            form=SWITCH, group=OUTPUT),
-    Option("--json", "is_json", "Print JSON.", form=SWITCH, group=OUTPUT),
-    Option("-o --output", "output", "Also write the profile with the advice as a database: `report` and `view` show "
-           "it.", metavar="NAME.gpudb", type=OutputPath(database), group=OUTPUT),
-    Option("--force", "force", "Overwrite a file of another kind.", form=SWITCH, group=OUTPUT),
-    Option("--width", "width", "Columns per line.",
-           metavar="N", type=click.IntRange(min=20), usual="the terminal's", group=OUTPUT),
+    *TIMED_AGAIN,
     *SOURCE_OPTIONS,
 )  # fmt: skip
 

@@ -8,9 +8,9 @@ import click
 
 from gpuprof.cli.options.arguments import WithArguments
 from gpuprof.cli.options.command_options import options
-from gpuprof.cli.options.option import CHIPS, LIST, OUTPUT, SELECTION, SWITCH, Given, Option
-from gpuprof.cli.options.outputs import OutputPath, claim, database
-from gpuprof.cli.options.sources import SOURCE_OPTIONS, recording_of, seconds_of
+from gpuprof.cli.options.option import CHIPS, LIST, SELECTION, SWITCH, Given, Option
+from gpuprof.cli.options.outputs import claim, database
+from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, recording_of, seconds_of
 from gpuprof.cli.options.value_types import NearChoice
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 SCOPES = ("line", "instruction", "function")
 OWN = (
-    Option("--kernel", "kernel", "Only kernels whose name matches this regular expression.",
-           metavar="RE", group=SELECTION, usual="those with 5% of the cycles and more"),
-    Option("--launch-index", "launch", "Only launch N; the first is 0.",
-           metavar="N", type=click.IntRange(min=0), group=SELECTION, usual="the longest of each kernel"),
     Option("--line", "line", "Only at this line of the source.", metavar="FILE:N", group=SELECTION),
     Option("--by", "scope", f"What is changed at a time: {', '.join(SCOPES)}.",
            type=NearChoice(SCOPES), group=SELECTION, default="line"),
@@ -37,12 +33,7 @@ OWN = (
            metavar="60s", type=str, group=SELECTION, default="60s"),
     Option("--jobs", "jobs", "Processes to measure on.",
            metavar="N", type=click.IntRange(1, 64), group=CHIPS, default=1),
-    Option("--json", "is_json", "Print JSON.", form=SWITCH, group=OUTPUT),
-    Option("-o --output", "output", "Also write the profile with what was measured as a database: `report` and `view` "
-           "show it.", metavar="NAME.gpudb", type=OutputPath(database), group=OUTPUT),
-    Option("--force", "force", "Overwrite a file of another kind.", form=SWITCH, group=OUTPUT),
-    Option("--width", "width", "Columns per line.",
-           metavar="N", type=click.IntRange(min=20), usual="the terminal's", group=OUTPUT),
+    *TIMED_AGAIN,
     *SOURCE_OPTIONS,
 )  # fmt: skip
 

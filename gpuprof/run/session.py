@@ -174,7 +174,16 @@ class Session:
 
     def submit(self, command: cmd.Command):
         """Carries out one command; returns the result that the command's docstring names."""
-        return self.stream.through(command, self._carry_out) if self.stream else self._carry_out(command)
+        if self.stream is None:
+            return self._carry_out(command)
+        return self.stream.through(self._as_measured(command), self._carry_out)
+
+    def _as_measured(self, command: cmd.Command) -> cmd.Command:
+        """A launch with the measurement that the settings ask for: a saved stream has no settings."""
+        cache, repeat = self.settings.cache, self.settings.repeat
+        if not isinstance(command, cmd.Launch) or (cache is None and repeat is None):
+            return command
+        return replace(command, cache=cache or command.cache, repeat=repeat or command.repeat)
 
     # The observers that do something with each command: there are many commands.
     _before_commands = cached_property(lambda self: listening(self.observers, "command"))

@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from gpuprof.correlate.database import reading
 from tests.support.command import gpuprof
 
 # Of the load, lanes of a warp are 128 bytes apart: each takes a sector of its own. The store is packed.
@@ -45,6 +46,19 @@ def test_a_recording_and_its_source_give_the_same(folder, recording):
         *("kind", "place", "launch", "kernel", "cycles_before", "cycles_after", "speedup", "bound", "moved_to"),
         "fidelity",
     }
+
+
+@pytest.mark.parametrize("control", [["--cache", "warm"], ["--cache", "keep"], ["--repeat", "2"]])
+def test_launches_are_timed_as_they_were_measured(folder, control):
+    """What caches held is part of the launch: the stream has it, and `replay` gets the same cycles, too."""
+    assert gpuprof(folder, "collect", "column.cu", "--save-stream", *control, "-o", "set.gprec")[0] == 0
+    assert rows(folder, "set.gprec", "--only", "packed")["rows"]
+    assert gpuprof(folder, "replay", "set.gprec", "-o", "again.gprec")[0] == 0
+    cycles = []
+    for name in ("set.gprec", "again.gprec"):
+        with reading(folder / name) as database:
+            cycles += database.execute("SELECT cycles FROM launches").fetchall()
+    assert cycles[0] == cycles[1]
 
 
 def test_packed_accesses_move_the_sectors_that_they_need(folder, recording):

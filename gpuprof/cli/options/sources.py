@@ -7,7 +7,18 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.arguments import arguments_after_dashes
-from gpuprof.cli.options.option import COMPILER, LAUNCHES, Given, Option, default_of, is_given
+from gpuprof.cli.options.option import (
+    COMPILER,
+    LAUNCHES,
+    OUTPUT,
+    SELECTION,
+    SWITCH,
+    Given,
+    Option,
+    default_of,
+    is_given,
+)
+from gpuprof.cli.options.outputs import OutputPath, database
 from gpuprof.cli.options.recorded_line import words_of
 from gpuprof.cli.options.table import OPTIONS
 
@@ -21,6 +32,19 @@ SOURCE_OPTIONS: tuple[Option, ...] = tuple(
     and (row.group in (LAUNCHES, COMPILER) or row.name == "seed")
     and row.name != "sample_blocks"
 )
+# Options of commands that time launches of a recording again.
+TIMED_AGAIN = (
+    Option("--kernel", "kernel", "Only kernels whose name matches this regular expression.",
+           metavar="RE", group=SELECTION, usual="those with 5% of the cycles and more"),
+    Option("--launch-index", "launch", "Only launch N; the first is 0.",
+           metavar="N", type=click.IntRange(min=0), group=SELECTION, usual="the longest of each kernel"),
+    Option("--json", "is_json", "Print JSON.", form=SWITCH, group=OUTPUT),
+    Option("-o --output", "output", "Also write the profile with what was measured as a database: `report` and `view` "
+           "show it.", metavar="NAME.gpudb", type=OutputPath(database), group=OUTPUT),
+    Option("--force", "force", "Overwrite a file of another kind.", form=SWITCH, group=OUTPUT),
+    Option("--width", "width", "Columns per line.",
+           metavar="N", type=click.IntRange(min=20), usual="the terminal's", group=OUTPUT),
+)  # fmt: skip
 
 
 def is_source(file: Path) -> bool:

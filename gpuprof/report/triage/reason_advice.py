@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gpuprof.base.wording import percent0
 from gpuprof.isa.kinds import ATOMICS
 from gpuprof.isa.opcodes import named
-from gpuprof.isa.stalls import NAMES
+from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.number_text import product
 from gpuprof.report.throughput import HIGH, Use
@@ -97,7 +97,7 @@ SITUATIONS: dict[str, tuple[Situation, ...]] = {
                   "gap."),
     ),
 }  # fmt: skip
-# What would fit every kernel with the reason is no advice.
+# What would fit every kernel with the reason is no advice; a profile of a card cannot be timed again.
 MEASURE = "`gpuprof advise` measures what would shorten it."
 LATENCIES = ("wait", "long_scoreboard")  # what other warps can hide
 
@@ -107,7 +107,8 @@ def advice_on(reason: int, case: Case, row: Row | None) -> str:
     everywhere = case.kernel.instructions if row is None else row.instructions
     stalling = [each for each in everywhere if each.cost.reasons[reason]]
     chosen = (each.text for each in SITUATIONS.get(NAMES[reason], ()) if each.holds(case, stalling))
-    return next(chosen, MEASURE) + more_warps(reason, case)
+    general = REASONS[reason].advice if case.header.measured_by else MEASURE
+    return next(chosen, general) + more_warps(reason, case)
 
 
 def more_warps(reason: int, case: Case) -> str:
