@@ -1,8 +1,8 @@
 """Measures candidates: in their order within a budget, in the best sequence, and along a line's speed-up."""
 
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import NamedTuple
@@ -40,6 +40,12 @@ def _measure(trial: Trial) -> tuple[Row, float]:
     return row, time.process_time() - begun
 
 
+def _leave_signals_to_the_parent() -> None:
+    """An interrupt from the terminal reaches all processes: the parent ends the workers, and says why."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 @contextmanager
 def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Iterable[Trial]], Iterator]]:
     """A function that measures trials in their order, on so many processes. They inherit the traces."""
@@ -49,8 +55,8 @@ def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Ite
         if jobs == 1:
             yield lambda trials: map(_measure, trials)
         else:
-            with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
-                yield lambda trials: pool.map(_measure, trials)
+            with get_context("fork").Pool(jobs, _leave_signals_to_the_parent) as pool:
+                yield lambda trials: pool.imap(_measure, trials)
     finally:
         _baselines = ()
 

@@ -1,10 +1,14 @@
 """The commands whatif and advise, as a user runs them."""
 
 import json
+import os
+import signal
 import sqlite3
+import subprocess
 
 import pytest
 
+from gpuprof.base.processes import own_program
 from gpuprof.correlate.database import reading
 from tests.support.command import gpuprof
 
@@ -156,3 +160,22 @@ def test_the_summary_has_the_measured_advice(folder, recording):
     _, out, _ = gpuprof(folder, "report", "column.gpudb", "--page", "summary")
     (first,) = [line for line in out.splitlines() if line.startswith("# 1. ")]
     assert first.startswith("# 1. column.cu:5: ") and "times as fast, measured (coalesce): 8,192 sectors" in first
+
+
+@pytest.mark.long
+def test_an_interrupt_ends_the_workers_without_a_traceback(folder):
+    """A signal from the terminal reaches the workers, too."""
+    slow = COLUMN.replace("<<<64, 128>>>", "<<<4096, 128>>>").replace("262144", "16777216").replace("8192", "524288")
+    (folder / "slow.cu").write_text(slow)
+    assert gpuprof(folder, "collect", "slow.cu", "--save-stream", "-o", "slow.gprec")[0] == 0
+    command = [*own_program(), "whatif", "slow.gprec", "--all", "--jobs", "2"]
+    run = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    lines = []
+    for line in run.stderr:
+        lines.append(line)
+        if "measuring" in line:
+            os.killpg(run.pid, signal.SIGINT)
+    assert (run.wait(), lines[-1]) == (130, "gpuprof: interrupted\n")
+    assert not any("Traceback" in line for line in lines)
