@@ -74,7 +74,7 @@ def empties_l1(instruction):
     if scope == "cta":
         return False
     if instruction.op.semantics == "membar":
-        return True
+        return order != "release"
     return instruction.op.space in ("global", "generic") and order in ("acquire", "acq_rel", "sc")
 
 

@@ -141,11 +141,12 @@ public:
         if (thread_block::thread_rank() == 0) {
             // Each barrier adds 2^31 in all: the top bit flips when the last block has come.
             unsigned int mine = block_rank() == 0 ? 0x80000000u - ((unsigned int)num_blocks() - 1) : 1;
-            __threadfence();
-            unsigned int before = atomicAdd((unsigned int *)arrived, mine);
-            while (((before ^ *arrived) & 0x80000000u) == 0)
-                ;
-            __threadfence();
+            // As CUDA 12 and 13 do it: an atomic that releases, and loads that acquire.
+            unsigned int before, now;
+            asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(mine) : "memory");
+            do
+                asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+            while (((before ^ now) & 0x80000000u) == 0);
         }
         __syncthreads();
     }

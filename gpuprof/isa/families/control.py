@@ -48,4 +48,4 @@ def rows() -> Iterator[Opcode]:
     # let its own start.
     yield row("GRIDDEP.LAUNCH", "grid_signal", "", "none", "alu", "grid_launch")
     yield row("GRIDDEP.WAIT", "grid_wait", "", "none", "alu", "grid_wait")
-    yield row("MEMBAR", "fence", "", "lsu", "membar", "membar", fields=("scope",), slots=1)
+    yield row("MEMBAR", "fence", "", "lsu", "membar", "membar", fields=("sem", "scope"), slots=1)

@@ -381,7 +381,7 @@ def _invalidates(instruction: Instruction) -> bool:
     if scope == "cta":
         return False
     if op.kind == "fence":
-        return True
+        return order != "release"
     return op.space in ("global", "generic") and order in ACQUIRING
 
 

@@ -18,6 +18,17 @@ _PROXIES = frozenset(["alias", "async", "async::generic"])
 _RESTRICTIONS = frozenset(["sync_restrict::shared::cta", "sync_restrict::shared::cluster", "mbarrier_init"])
 
 
+RELEASING = frozenset(["release", "acq_rel"])
+
+
+def fence_before(lowering, order: str, scope: str):
+    """An access that releases comes after all that its thread has written: cards have no such access, so ptxas puts a
+    fence of its scope in front of it.
+    """
+    if order in RELEASING:
+        lowering.emit("MEMBAR", mods=pack(sem="release", scope=scope or "gpu"))
+
+
 def _atomic(reduction: bool):
     def lower(lowering):
         m = lowering.modifiers
@@ -32,6 +43,7 @@ def _atomic(reduction: bool):
             raise NoVariant(f"form .{'.'.join([space, *m.rest])} of")
         lowering.count((1 if reduction else 2) + (2 if operation == "CAS" else 1) + policy)
         mods = pack(sem=order, scope=scope)
+        fence_before(lowering, order, scope)
         if elements > 1 or kind == "b128":
             emit_vector_atomic(lowering, reduction, space, operation, kind, mods, elements)
         else:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from gpuprof.assemble.ir.values import NoVariant
 from gpuprof.assemble.lower.data.access import NARROW_ACCESS, VECTORS, load, store
 from gpuprof.assemble.lower.data.address import memory_operand, space_of
-from gpuprof.assemble.lower.data.atomic import ORDERS, SCOPES
+from gpuprof.assemble.lower.data.atomic import ORDERS, SCOPES, fence_before
 from gpuprof.assemble.lower.data.cache_hints import take_hints
 from gpuprof.assemble.lower.data.parameters import load_parameter, store_parameter
 from gpuprof.assemble.ptx import ast
@@ -21,6 +21,8 @@ class _Access(NamedTuple):
     """The modifiers of a load or store, decoded. `policy`: an operand with a cache policy follows the others."""
 
     space: str
+    order: str
+    scope: str
     mods: int
     elements: int
     kind: str
@@ -46,7 +48,7 @@ def _access_modifiers(lowering) -> _Access:
     if kind == "b128":
         elements, kind = 2, "b64"
     cache = "" if cache == "wb" else cache
-    return _Access(space, pack(sem=order, scope=scope, cache=cache), elements, kind, policy)
+    return _Access(space, order, scope, pack(sem=order, scope=scope, cache=cache), elements, kind, policy)
 
 
 def _elements(lowering, index: int, count: int) -> tuple:
@@ -57,7 +59,7 @@ def _elements(lowering, index: int, count: int) -> tuple:
 
 
 def _ld(lowering):
-    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    space, _, _, mods, elements, kind, policy = _access_modifiers(lowering)
     lowering.count(3 if policy else 2)
     targets = _elements(lowering, 0, elements)
     if space == "param" and load_parameter(lowering, targets, lowering.operand(1), kind):
@@ -68,13 +70,14 @@ def _ld(lowering):
 
 
 def _st(lowering):
-    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    space, order, scope, mods, elements, kind, policy = _access_modifiers(lowering)
     lowering.count(3 if policy else 2)
     values = _elements(lowering, 1, elements)
     if space == "param" and store_parameter(lowering, values, lowering.operand(0), kind):
         return
     if space == "param":
         space = "local"
+    fence_before(lowering, order, scope)
     address = memory_operand(lowering, lowering.operand(0), space)
     store(lowering, space, [lowering.src(v, kind) for v in values], kind, address, mods)
 
