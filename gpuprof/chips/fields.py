@@ -142,6 +142,8 @@ FIELDS = (
         "the same of a float's operation"),
     Field("atomic_sector_cycles", "float", "cycles per sector", 0.1, 64,
         "L2 atomic unit: 32 bytes of lanes' operations on the words of a sector"),
+    Field("poll_cycles", "float", "cycles per sector", 0.1, 64,
+        "a load of a loop that waits for a word, in its slice of the L2"),
     Field("cas_passes", "int", "passes", 1, 16,
         "time of a compare-and-swap in the atomic units, shared and L2, in units of other atomics"),
     Field("tlb_entries", "int", "per SM", 0, 1024,

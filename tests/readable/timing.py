@@ -1412,7 +1412,7 @@ class Gpu:
     def busy_in_slice(self, r):
         """How long a read or a write takes its slice."""
         if r.watch == "poll":
-            return in_ticks(self.chip.atomic_sector_cycles)
+            return r.sectors.bit_count() * in_ticks(self.chip.poll_cycles)
         busy = r.sectors.bit_count() * in_ticks(32 / self.chip.l2_slice_nbytes_per_cycle)
         return busy + self.join(r) if r.missing else busy
 

@@ -13,16 +13,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("a100-80-l2-*", KEPT),
     ("h200-l2-*", KEPT),
     (
-        "h200-gsync-1036569-256",
-        "unknown: each turn reads and writes 8 MB within the L2; of the same on A100 the model is right",
-    ),
-    (
         "rtx3080-nv-mat_mat_mul-279",
         "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",
-    ),
-    (
-        "h200-gsync-4096-256",
-        "unknown: with nvcc's header of grid.sync() a turn takes 0.6 times what it does with gpuprof's, which is right",
     ),
     ("a100-ayush-tr-14421bf", WARM),
     (

@@ -650,6 +650,7 @@ DERIVED_NUMBERS = (
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches
     "atomic_sector_ticks",
+    "poll_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
     "dram_mask_ticks",  # of a line written with masks, more

@@ -488,6 +488,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
+        "poll_ticks": max(1, round(chip.poll_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "dram_mask_ticks": round(chip.dram_masked_line_sectors * sector_ticks(dram_nbytes_per_cycle)),

@@ -131,7 +131,7 @@ def reach_slice(machine, request):
         ticks = request.place
         count_atomic(machine, number, request, ticks)
     elif request.watch == POLL:
-        ticks = machine.atomic_sector_ticks
+        ticks = n * machine.poll_ticks
     elif request.missing:
         ticks = joined_ticks(machine, number, request, n)
     slice_tick_at(machine, number).value = tick + ticks
