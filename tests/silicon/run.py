@@ -95,7 +95,9 @@ def steps(case: Case, run: Run, compiler: str) -> list[Step]:
     function = loaded(device, KERNELS / case.file, requests, compiler)[last.kernel].function
     config = last.config
     resident = occupancy(device.chip, function, math.prod(config.block), config.dynamic_shared_nbytes).blocks_per_sm
-    return steps_of_grid(requests, waves(math.prod(config.grid), case.parts, device.chip.sms, resident))
+    sms = device.chip.sms
+    found = waves(math.prod(config.grid), case.parts, sms, resident)
+    return steps_of_grid(requests, found, sms, int(sms * case.parts))
 
 
 def launches(case: Case, step: Step, compiler: str) -> list[LaunchResult]:

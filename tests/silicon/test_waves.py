@@ -31,22 +31,30 @@ def test_waves(blocks, parts, sms, resident, wanted):
 
 
 @pytest.mark.parametrize(
-    ("grid", "blocks", "wanted"),
+    ("grid", "blocks", "sms", "whole_sms", "wanted"),
     [
-        ((32, 32, 1), 14, (7, 2, 1)),
-        ((32, 32, 1), 16, (4, 4, 1)),
-        ((2, 2, 1), 1, (1, 1, 1)),
-        ((4, 4, 1), 7, (3, 2, 1)),  # 7 blocks are no rectangle of it
+        # No more blocks than SMs: the most square rectangle.
+        ((32, 32, 1), 16, 16, 128, (4, 4, 1)),
+        ((2, 2, 1), 1, 7, 84, (1, 1, 1)),
+        ((4, 4, 1), 7, 7, 84, (3, 2, 1)),  # 7 blocks are no rectangle of it
+        # 84 SMs and rows of 32: an SM's blocks are of different columns, as with rows of 2 on 7 SMs, not of 7.
+        ((32, 32, 1), 14, 7, 84, (2, 7, 1)),
+        # 108 SMs and rows of 32, 9 SMs with three blocks each: 3 divides 9, as 9 does; all rectangles are in columns.
+        ((32, 32, 1), 27, 9, 108, (9, 3, 1)),
+        # 128 SMs and rows of 32: an SM has blocks of one column.
+        ((32, 32, 1), 32, 16, 128, (8, 4, 1)),
+        # Rows of one block.
+        ((1, 64, 1), 12, 6, 108, (1, 12, 1)),
     ],
 )
-def test_corner(grid, blocks, wanted):
-    assert corner(grid, blocks) == wanted
+def test_corner(grid, blocks, sms, whole_sms, wanted):
+    assert corner(grid, blocks, sms, whole_sms) == wanted
 
 
 def test_a_step_has_the_corner_of_the_grid():
     request = parse_launch("k<<<(32, 32), 256>>>(1)")
-    found = steps_of_grid([request], [Wave(14, 6), Wave(2, 1)])
-    assert [(step.requests[0].config.grid, step.times) for step in found] == [((7, 2, 1), 6), ((2, 1, 1), 1)]
+    found = steps_of_grid([request], [Wave(14, 6), Wave(2, 1)], 7, 84)
+    assert [(step.requests[0].config.grid, step.times) for step in found] == [((2, 7, 1), 6), ((2, 1, 1), 1)]
 
 
 def test_what_the_l2_holds_is_brought_there():

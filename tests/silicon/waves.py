@@ -38,23 +38,34 @@ def waves(blocks: int, parts: int | Fraction, sms: int, resident: int) -> list[W
     return found
 
 
-def corner(grid: tuple[int, int, int], blocks: int) -> tuple[int, int, int]:
-    """The corner of a grid that has `blocks` blocks, or the next fewer that make a rectangle, about square: x is the
-    longer side, as of the blocks that a launch starts with.
+def corner(grid: tuple[int, int, int], blocks: int, sms: int, whole_sms: int) -> tuple[int, int, int]:
+    """A grid of `blocks` blocks on a part of `sms` SMs that stands for a wave of `grid` on the chip's `whole_sms`: the
+    most square rectangle of so many, or of the next fewer that make one.
+
+    An SM gets each `sms`th block of a wave. Those are of one column, and find it in the L1, only where the rows' length
+    divides the number of SMs. So a rectangle is taken, if there is one, for which this is so in the part as in the chip.
     """
     width, height, _ = grid
+    in_columns = whole_sms % width == 0
     for wanted in range(blocks, 0, -1):
-        for x in range(math.isqrt(wanted - 1) + 1, min(width, wanted) + 1):
-            if wanted % x == 0 and wanted // x <= height:
-                return x, wanted // x, 1
+        sides = [x for x in range(1, min(width, wanted) + 1) if wanted % x == 0 and wanted // x <= height]
+        if wanted > sms:
+            sides = [x for x in sides if x <= sms and (sms % x == 0) == in_columns] or sides
+        if sides:
+            x = min(sides, key=lambda x: (x + wanted // x, -x))
+            return x, wanted // x, 1
     raise ValueError(f"no {blocks} blocks in a grid of {grid}")
 
 
-def steps_of_grid(requests: Sequence[LaunchRequest], found: Sequence[Wave]) -> list[Step]:
+def steps_of_grid(requests: Sequence[LaunchRequest], found: Sequence[Wave], sms: int, whole_sms: int) -> list[Step]:
+    """The launches of each wave on a part of `sms` SMs of a chip of `whole_sms`."""
     return [
         Step(
             [
-                replace(request, config=request.config._replace(grid=corner(request.config.grid, wave.blocks)))
+                replace(
+                    request,
+                    config=request.config._replace(grid=corner(request.config.grid, wave.blocks, sms, whole_sms)),
+                )
                 for request in requests
             ],
             wave.times,
