@@ -35,6 +35,7 @@ class BuildOptions:
     host_compiler: str | None = None  # of a program, as `libraries.of_host` names it; its device code has its headers
     libraries: tuple[str, ...] = ()  # that a program is linked with
     library_dirs: tuple[str, ...] = ()
+    triton_config: str = ""  # that a script's Triton kernels are launched with, as run.triton_config has it
     for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 

@@ -13,6 +13,7 @@ from gpuprof.sweep.run_sweep import Brought, Measured, Outcome
 from gpuprof.vary.variants import ORIGINAL, VaryPlan
 
 SAME, DIFFERS, FAILED = "same", "differs", "failed"
+TUNING = "autotune"  # the task of launches by which Triton chooses a Config: no part of what a script computes
 
 
 class Tried(NamedTuple):
@@ -74,8 +75,9 @@ def _tried(
         return Tried(outcome.number, round_, (), DIFFERS if outcome.is_wrong else FAILED, outcome.error, True)
     found = {each.name: each for each in outcome.results}
     others = [each.name for each in wanted if not _agrees(found.get(each.name), each, tolerance)]
-    is_whole = all_launches and all(launch.cycles_error is None for launch in outcome.launches)
-    return Tried(outcome.number, round_, outcome.launches, DIFFERS if others else SAME, ", ".join(others), is_whole)
+    launches = tuple(each for each in outcome.launches if TUNING not in each.task.split("/"))
+    is_whole = all_launches and all(launch.cycles_error is None for launch in launches)
+    return Tried(outcome.number, round_, launches, DIFFERS if others else SAME, ", ".join(others), is_whole)
 
 
 def _agrees(got: Brought | None, wanted: Brought, tolerance: float | None) -> bool:

@@ -264,6 +264,8 @@ COMPILING = _rows(
            metavar="DIR", form=LIST, group=COMPILER, commands="collect run debug diff sweep vary", recorded=NOTHING),
     Option("--cccl", "cccl", "The release of Thrust, CUB and libcu++.",
            metavar="12|13", usual="the newest that is installed", group=COMPILER),
+    Option("--config", "triton_config", "Launch a script's Triton kernels with this Config.", metavar="NAME=V,...",
+           group=COMPILER, commands="collect"),
     Option("-D", "defines", "Define a macro. Repeatable.", metavar="NAME=VALUE", form=LIST, group=COMPILER),
     Option("-I", "include_dirs", "Search this folder for headers, and for the sources of a .ptx file. Repeatable.",
            metavar="DIR", form=LIST, group=COMPILER, recorded=NOTHING),
