@@ -89,6 +89,8 @@ KINDS = {
     "compiler": Kind(bool, "clang, nvcc or paths", "compiler=clang,nvcc", "the compiler", COMPILED),
     "opt": Kind(lambda text: text in ("O0", "O1", "O2", "O3"), "levels from O0 to O3", "opt=O1,O2,O3",
                 "the compiler's optimization level", COMPILED),
+    "use_fast_math": Kind(lambda text: text in ("no", "yes"), "no and yes", "use_fast_math=no,yes",
+                          "approximate functions of floats, as by nvcc's option", COMPILED),
     "std": Kind(lambda text: bool(_STANDARD.fullmatch(text)), "C++ standards", "std=c++17,c++20",
                 "the C++ standard", COMPILED),
 }  # fmt: skip

@@ -41,7 +41,7 @@ def with_configs(plan: VaryPlan) -> VaryPlan:
 
 
 def _own_configs(plan: VaryPlan) -> tuple[str, ...]:
-    """Those of the kernel with @triton.autotune that the script launches first: it runs up to there.
+    """The list of the kernel with @triton.autotune that the script launches first: it runs up to there.
 
     Raises UsageError where it launches none, GpuprofError where it fails before.
     """

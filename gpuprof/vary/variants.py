@@ -108,7 +108,7 @@ def _check_effect(base: Plan, varied: Varied) -> None:
         )
     if varied.kind == "config" and base.file.suffix != SCRIPT:
         raise UsageError(
-            f"--vary config: {base.file} is no script, which alone launches Triton's kernels; leave it out"
+            f"--vary config: {base.file} is no script, and only scripts launch Triton's kernels; leave it out"
         )
     is_built = isinstance(base.target, Program) and base.target.is_built
     if base.file.suffix not in kind.suffixes or (is_built and varied.kind != "D"):
@@ -210,6 +210,7 @@ _OPTIONS = {
     "compiler": lambda text: {"compiler": text},
     "opt": lambda text: {"optimize": int(text[1:])},
     "std": lambda text: {"standard": text},
+    "use_fast_math": lambda text: {"fast_math": text == "yes"},
     "config": lambda text: {"triton_config": text},
 }
 

@@ -90,7 +90,7 @@ def test_a_script_that_tunes_nothing(tmp_path):
 @pytest.mark.parametrize(
     "file, words, message",
     [
-        ("k.cu", ("--config", "A=1"), "--vary config: k.cu is no script, which alone launches Triton's kernels"),
+        ("k.cu", ("--config", "A=1"), "--vary config: k.cu is no script, and only scripts launch Triton's kernels"),
         ("k.py", ("--config", "A"), "--config A: expected NAME=VALUE,... as in BLOCK=128,num_warps=4"),
         ("k.py", ("--config", "A=1", "--config", "A=1"), "--config A=1: is given twice"),
         ("k.py", ("--vary", "config=1"), "--vary config=1: '1' is no value; expected autotune; others by --config"),

@@ -24,7 +24,8 @@ VARY = Option(
     "--vary",
     "varied",
     "A parameter and its values: block=64,128 or 32x8, max_registers=32,none, min_blocks=1,2, D.NAME=V, pad.ARRAY=0,1, "
-    "compiler=clang,nvcc, opt=O1,O3, std=c++17, config=autotune. Several give all combinations. Repeatable.",
+    "compiler=clang,nvcc, opt=O1,O3, use_fast_math=no,yes, std=c++17, config=autotune. Several give all combinations. "
+    "Repeatable.",
     metavar="KEY=V,...",
     form=LIST,
     group=CHIPS,
