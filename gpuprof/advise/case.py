@@ -14,9 +14,10 @@ from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 from gpuprof.whatif.baseline import SELECTED, Baseline
-from gpuprof.whatif.candidates import OF_KERNEL, Place, intervention, places
+from gpuprof.whatif.candidates import OF_KERNEL, intervention
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.places import Place, places
 
 WHOLE = Place(OF_KERNEL, np.zeros(0, np.bool_))
 OWN = ("tid.", "laneid", "warpid", "lanemask")  # special registers that differ between the threads of a block

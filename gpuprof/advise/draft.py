@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from gpuprof.whatif.candidates import Place
 from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.places import Place
 
 
 class Draft(NamedTuple):

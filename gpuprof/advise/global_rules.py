@@ -10,10 +10,10 @@ from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
 from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
-from gpuprof.whatif.candidates import Place
 from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.whole_trace import positions, sector_counts
+from gpuprof.whatif.places import Place
 
 LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice
 EXCESS = 1.5  # ours: sectors per ideal one from which accesses count as scattered

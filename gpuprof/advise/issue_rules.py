@@ -12,7 +12,7 @@ from gpuprof.advise.shared_rules import is_tree
 from gpuprof.base.wording import percent0, plural
 from gpuprof.timing.state.layout import PORT_FP64
 from gpuprof.whatif.bounds import AT_LINES
-from gpuprof.whatif.candidates import Place
+from gpuprof.whatif.places import Place
 
 LOST_LANES = 0.1  # ours: of all lanes
 

@@ -17,7 +17,7 @@ from gpuprof.errors import UsageError
 from gpuprof.run.compile_file import DEFAULT_CHIP, build_ptx, check_source, other_arch, read_source
 
 KINDS = {"gpubin": gpubin, "ptx": ptx}  # of --emit
-FOR_COMPILERS = ("--kernel", "-D", "--compiler", "-O", "--std", "--cccl")  # no effect on PTX
+FOR_COMPILERS = ("--kernel", "-D", "--compiler", "-O", "--use_fast_math", "--std", "--cccl")  # no effect on PTX
 
 
 OWN = (

@@ -12,7 +12,7 @@ import click
 from gpuprof.base.interrupts import Ended
 from gpuprof.base.processes import fill_closed_streams
 from gpuprof.base.wording import suggestion
-from gpuprof.cli.options.renamed import new_spelling
+from gpuprof.cli.options.renamed import new_spelling, owner
 from gpuprof.errors import CompileError, GeneratorError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
@@ -130,6 +130,8 @@ def _one_line(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         if error.ctx and (new := new_spelling(error.ctx.command.name or "", error.option_name)):
             return f"{error.option_name} is now {new}"
+        if error.ctx and (other := owner(error.ctx.command.name or "", error.option_name)):
+            return f"{error.option_name} is an option of {other}"
         near = suggestion(error.option_name, error.possibilities or ())
         return f"no such option {error.option_name!r}{f'; {near}' if near else ''}"
     return " ".join(error.format_message().split())  # click lists choices one a line

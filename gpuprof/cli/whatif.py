@@ -16,7 +16,7 @@ from gpuprof.cli.options.value_types import NearChoice
 if TYPE_CHECKING:
     from gpuprof.whatif.result import WhatIf
 
-SCOPES = ("line", "instruction", "function")
+SCOPES = ("line", "instruction", "loop", "function")
 OWN = (
     Option("--line", "line", "Only at this line of the source.", metavar="FILE:N", group=SELECTION),
     Option("--by", "scope", f"What is changed at a time: {', '.join(SCOPES)}.",

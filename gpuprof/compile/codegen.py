@@ -1,4 +1,4 @@
-"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL [debug] < IR > JSON`.
+"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL [debug] [fast] < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
 stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
@@ -27,6 +27,7 @@ from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.float_conversions import convert_by_instructions, saturate_as_hardware
+from gpuprof.compile.passes.flushing import flush_in_intrinsics
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.local_fills import fill_widely
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
@@ -169,23 +170,33 @@ def widen_copies(ir: str) -> str:
     return _COPY.sub(replace, ir)
 
 
+# Division and square root of floats as --use_fast_math has them: approximate.
+FAST_MATH = ("--nvptx-prec-divf32=0", "--nvptx-prec-sqrtf32=0")
+
+
 def _set_options(options: Iterable[str]) -> None:
     for option in options:
         llvm.set_option("gpuprof", option)
 
 
 def generate(
-    ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None], for_debugger: bool = False
+    ir: str,
+    arch: str,
+    level: int,
+    announce: Callable[[list[Chain]], None],
+    for_debugger: bool = False,
+    fast_math: bool = False,
 ) -> dict:
     """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before
     anything can go wrong with them. `for_debugger`: the PTX says where variables are.
     """
-    _set_options((SHORT_POINTERS, *UNROLLING, *CONDITIONS))
+    _set_options((SHORT_POINTERS, *UNROLLING, *CONDITIONS, *(FAST_MATH if fast_math else ())))
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE).create_target_machine(
         cpu=arch, features=PTX_FEATURE_OF.get(arch, PTX_FEATURE), opt=level
     )
+    ir = flush_in_intrinsics(ir) if fast_math else ir
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir = print_together(lower_wide_conversions(saturate_as_hardware(_INSTANCE.sub("", ir))))
@@ -250,8 +261,8 @@ def main():
         print(json.dumps([lineinfo.blamed(chain) for chain in chains]), flush=True)
 
     irs = sys.stdin.read().split("\0")
-    for_debugger = sys.argv[3:] == ["debug"]
-    print(json.dumps(generate(link(irs), sys.argv[1], int(sys.argv[2]), announce, for_debugger)))
+    modes = sys.argv[3:]
+    print(json.dumps(generate(link(irs), sys.argv[1], int(sys.argv[2]), announce, "debug" in modes, "fast" in modes)))
 
 
 if __name__ == "__main__":

@@ -41,10 +41,11 @@ _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
 MATH_NAME = "mathematical functions"  # the source of those that clang's names call
+FAST_MATH = ("-fgpu-flush-denormals-to-zero", "-DGPUPROF_FAST_MATH")
 UNIT_NAME = "-cuid={}"  # it is in the names of static kernels, and clang would make one of the folder
 
 
-def compile_cuda(
+def compile_cuda(  # noqa: PLR0913  # the flags of a compiler
     path: Path | str | ChangedSource,
     *,
     arch: str = "sm_80",
@@ -55,6 +56,7 @@ def compile_cuda(
     standard: str | None = None,
     clang: str | None = None,
     headers: Headers = OURS,
+    fast_math: bool = False,
     for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
@@ -62,11 +64,11 @@ def compile_cuda(
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's. for_debugger: the PTX says where variables are.
+    ziglang wheel's. fast_math: as by nvcc's --use_fast_math. for_debugger: the PTX says where variables are.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     tools = toolchain.find(clang, headers)
-    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
+    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, fast_math, for_debugger)
     return _compiled([_unit(path, how, instantiate)], how, instantiate)
 
 
@@ -79,6 +81,7 @@ def compile_linked(
     optimize: int,
     standard: str | None,
     headers: Headers,
+    fast_math: bool = False,
     for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles .cu files for the device and links them, as `nvcc -rdc=true` does: what one declares as extern, another
@@ -87,7 +90,7 @@ def compile_linked(
     Raises what `compile_cuda` raises, and CompileError for what two of them define.
     """
     tools = toolchain.find(None, headers)
-    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, for_debugger)
+    how = _Flags(arch, include_dirs, defines, optimize, standard, tools, fast_math, for_debugger)
     units = [_unit(path, how, (), linked_flags(number)) for number, path in enumerate(paths)]
     return _compiled(units, how, ())
 
@@ -106,6 +109,7 @@ class _Flags(NamedTuple):
     optimize: int
     standard: str | None
     tools: Toolchain
+    fast_math: bool = False
     for_debugger: bool = False
 
 
@@ -131,6 +135,7 @@ def _unit_of(path: str, source: str, text: str, how: _Flags, more: Sequence[str]
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks next to the
     # file.
     flags = [*how.tools.flags, f"--cuda-gpu-arch={how.arch}", "-iquote", os.path.dirname(path) or "."]
+    flags += FAST_MATH if how.fast_math else []
     flags += [f"-O{how.optimize}", *([f"-std={how.standard}"] if how.standard else []), *more]
     reserved, _ = split_defines(how.defines)
     flags += [
@@ -230,7 +235,7 @@ def _generate(irs: Sequence[str], how: _Flags, path: str) -> dict:
     -P: a file of the user's folder must not replace a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", how.arch, str(how.optimize)]
-    command += ["debug"] if how.for_debugger else []
+    command += [word for word, is_set in (("debug", how.for_debugger), ("fast", how.fast_math)) if is_set]
     done = run_child(command, path, "\0".join(irs).encode(), _same_package())
     places, _, result = done.out.partition(b"\n")
     if done.code:

@@ -71,6 +71,7 @@ def compile_nvcc(
     defines: Sequence[str] = (),
     optimize: int = 3,
     standard: str | None = None,
+    fast_math: bool = False,
     nvcc: str = "nvcc",
 ) -> PtxModule:
     """Compiles one .cu file for the device with nvcc; the arguments are those of `compile_cuda`.
@@ -83,6 +84,7 @@ def compile_nvcc(
     # `-O` is for host code; the device's optimizer has its own, and needs no flag for its best.
     flags = ["-ptx", "-lineinfo", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
     flags += [f"-std={standard}"] if standard else []
+    flags += ["--use_fast_math"] if fast_math else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     text = with_instances(path, source, instantiate)
     of_tools = (tools.command, tools.version, cache.own_files())

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from gpuprof.compile.llvm.flow import postorder
+from gpuprof.isa.flow.dominators import postorder
 
 
 class Positions:

@@ -17,7 +17,7 @@ from typing import Any
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
 from gpuprof.interop.triton_arguments import Tensor, given
-from gpuprof.run.script import device_of_script
+from gpuprof.run.script import asked_config, device_of_script, tuned
 
 OLDEST = (3, 5)  # the first with knobs.runtime.add_stages_inspection_hook
 
@@ -129,8 +129,15 @@ def _key_with_path(key: property) -> property:
 def _launcher(kernel: Any, grid: Any):
     """`kernel[grid]`, for plain kernels and for those that are tuned or have heuristics."""
 
+    from gpuprof.interop.triton_configs import Launched, texts_of, tuner_of, with_config
+
     def launch(*arguments: Any, **options: Any):
-        with given(_Enabled.driver.gpu, kernel.arg_names, arguments, options) as call:
+        launched = Launched(arguments, options)
+        if (asked := asked_config()) is not None:
+            launched = with_config(kernel, asked, launched)
+        elif (tuner := tuner_of(kernel)) is not None:
+            tuned(texts_of(tuner))
+        with given(_Enabled.driver.gpu, kernel.arg_names, *launched) as call:
             return kernel.run(*call.arguments, grid=grid, warmup=False, **call.options)
 
     return launch

@@ -35,6 +35,8 @@ class BuildOptions:
     host_compiler: str | None = None  # of a program, as `libraries.of_host` names it; its device code has its headers
     libraries: tuple[str, ...] = ()  # that a program is linked with
     library_dirs: tuple[str, ...] = ()
+    fast_math: bool = False  # of floats, as by nvcc's --use_fast_math
+    triton_config: str = ""  # that a script's Triton kernels are launched with, as run.triton_config has it
     for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
@@ -88,6 +90,7 @@ def compiled(
         "defines": options.defines,
         "optimize": options.optimize,
         "standard": options.standard,
+        "fast_math": options.fast_math,
     }
     if Path(options.compiler).name.startswith("nvcc"):
         if options.cccl:
@@ -119,6 +122,7 @@ def linked(paths: Sequence[Path], arch: str, options: BuildOptions) -> "PtxModul
         optimize=options.optimize,
         standard=options.standard,
         headers=Headers(options.cccl, options.host_compiler or ZIG),
+        fast_math=options.fast_math,
         for_debugger=options.for_debugger,
     )
 

@@ -1,6 +1,6 @@
 """The settings of a session, and its reports to its caller."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,6 +34,9 @@ class Observer:
     def finished(self, result: LaunchResult) -> None: ...
 
     def copied_out(self, data: bytes) -> None: ...
+
+    def tuned(self, configs: Sequence[str]) -> None:
+        """A kernel with @triton.autotune is about to be launched; its Configs, as run.triton_config has them."""
 
 
 class Supervisor(Protocol):

@@ -5,7 +5,7 @@ The script's Devices are one GPU, the recorded one; without a recording, each De
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from gpuprof.device.api import Device
 from gpuprof.errors import GpuprofError, NotComparable, ScriptError, UsageError
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
+from gpuprof.run.triton_config import AskedConfig
 
 
 def run_script(file: Path, script_args: tuple[str, ...], settings: Settings) -> None:
@@ -71,14 +72,18 @@ class _Collecting:
 
     settings: Settings | None = None
     device: Device | None = None
+    config: AskedConfig | None = None
 
 
 @contextmanager
 def collecting(settings: Settings) -> Iterator[None]:
     """Inside, `device_of_script` gives one Device that records."""
+    config = settings.options.triton_config
     _Collecting.settings, _Collecting.device = replace(settings, has_host=True), None
+    _Collecting.config = AskedConfig(config) if config else None
     try:
         yield
+        _check_config()
         if _Collecting.device:
             _Collecting.device.synchronize()
             _Collecting.device.executor.finish()
@@ -87,7 +92,25 @@ def collecting(settings: Settings) -> Iterator[None]:
             _Collecting.device.executor.drop()
         raise
     finally:
-        _Collecting.settings, _Collecting.device = None, None
+        _Collecting.settings, _Collecting.device, _Collecting.config = None, None, None
+
+
+def _check_config() -> None:
+    """Raises UsageError for a Config that no launch has taken."""
+    config = _Collecting.config
+    if config is not None and not config.is_used:
+        raise UsageError(f"--config {config.text}: no kernel that Triton launched has these meta-parameters")
+
+
+def asked_config() -> AskedConfig | None:
+    """The Config that the recording asks for."""
+    return _Collecting.config
+
+
+def tuned(configs: Sequence[str]) -> None:
+    """Reports a kernel that Triton tunes, before its launch, to whoever watches the recording."""
+    if _Collecting.settings is not None:
+        _Collecting.settings.observer.tuned(configs)
 
 
 def device_of_script(chip_name: str | None = None) -> Device:

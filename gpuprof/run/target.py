@@ -28,6 +28,7 @@ from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.script import run_script
 from gpuprof.run.session import open_device
+from gpuprof.run.triton_config import parse_config
 
 SCRIPT, STREAM = ".py", ".gprec"
 KINDS = (*SOURCES, ".gpubin", SCRIPT)
@@ -161,6 +162,8 @@ def target_of(
     sources = _sources(file, others, launches, kinds)
     if sources:
         check_runs_programs(file, "a whole program")
+        if options.triton_config:
+            raise UsageError("--config is for scripts with Triton kernels; leave it out")
         return Program(sources, tuple(arguments))
     for flag, value in of_programs(options).items():
         if value:
@@ -173,7 +176,11 @@ def target_of(
     given = (*others, *arguments)
     if file.suffix == SCRIPT:
         check_runs_programs(file, "a script")
+        if options.triton_config:
+            parse_config(options.triton_config)
         return Script(file, given)
+    if options.triton_config:
+        raise UsageError("--config is for scripts with Triton kernels; leave it out")
     if given:
         raise UsageError(f"{given[0]!r}: only a program or a .py script takes further arguments; leave it out")
     return Stream(file) if file.suffix == STREAM else Launches(file, tuple(launches), wanted)

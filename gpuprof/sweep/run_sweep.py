@@ -6,7 +6,7 @@ import pickle
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # What a task brings back of its results.
 NO_RESULTS, DIGESTS, VALUES = "", "digests", "values"
+CONFIGS = "configs"  # not of results: of the first kernel that Triton would tune; the script ends there
 COPIES = "copies to the host"  # the one result of a script or a program
 
 
@@ -80,6 +81,7 @@ class Measured:
     block: str
     metrics: Mapping[str, int]
     cycles_error: float | None = None
+    task: str = ""  # names of the tasks it belongs to, joined by /
     control: str = ""  # what the caches held, as base.cache_control.CacheControl says it
     blocks_per_sm: int = 0
 
@@ -109,6 +111,7 @@ class Outcome:
     error: str = ""
     is_wrong: bool = False
     results: tuple[Brought, ...] = ()
+    configs: tuple[str, ...] = ()  # as run.triton_config has them
 
 
 def versions() -> dict[str, str]:
@@ -146,11 +149,21 @@ def measure(task: Task) -> Outcome:
         try:
             launches, results = _carried_out(task, folder)
             return Outcome(task.number, tuple(launches), results=results)
+        except _Tuned as found:
+            return Outcome(task.number, (), configs=found.configs)
         except GpuprofError as error:
             is_kernels = isinstance(task.work, Kernels)
             folders = [folder] if is_kernels else [folder, task.work.file.parent]
             is_wrong = is_kernels and isinstance(error, WrongResult)
             return Outcome(task.number, (), in_short(error, *folders), is_wrong)
+
+
+class _Tuned(BaseException):
+    """Ends a script whose Configs are all that is wanted; no `except Exception` of its own holds it."""
+
+    def __init__(self, configs: Sequence[str]):
+        super().__init__()
+        self.configs = tuple(configs)
 
 
 def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brought, ...]]:
@@ -169,6 +182,10 @@ def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brough
         def copied_out(self, data: bytes) -> None:
             if task.brings:
                 copied.update(data)
+
+        def tuned(self, configs: Sequence[str]) -> None:
+            if task.brings == CONFIGS:
+                raise _Tuned(configs)
 
     recording = folder / "run.gprec"
     with RecordWriter(recording) as recorder:
@@ -257,7 +274,8 @@ def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     with reading(recording) as db:
         values, controls = launch_values(db), cache_controls(db)
         fitting = dict(db.execute("SELECT launch, value FROM launch_metrics WHERE metric = 'blocks_per_sm'"))
-        rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
+        columns = "launch, kernel, grid, block, task"
+        rows = db.execute(f"SELECT {columns} FROM launches WHERE complete ORDER BY launch").fetchall()
     return [
         Measured(
             launch,
@@ -266,10 +284,11 @@ def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
             block,
             values[launch],
             errors.get(launch),
+            task,
             str(controls.get(launch, AS_THE_PROGRAM)),
             fitting.get(launch, 0),
         )
-        for launch, kernel, grid, block in rows
+        for launch, kernel, grid, block, task in rows
     ]
 
 

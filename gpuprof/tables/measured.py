@@ -5,9 +5,9 @@ from gpuprof.tables.table import KEY, LAUNCH, Column, Table
 # Kinds of changes that show what a place costs. They cannot be had.
 NOT_TO_BE_HAD = frozenset(("free", "sooner", "perfect_l1", "perfect_l2"))
 _PLACE = (
-    Column("place", "text", "", "FILE:N, or kernel"),
+    Column("place", "text", "", "FILE:N, loop at FILE:N-M, or kernel"),
     Column("path", "text", "", "path of the source, '': no line"),
-    Column("line", "integer", "", "line of the source, 0: none"),
+    Column("line", "integer", "", "line of the source, of a loop its first one, 0: none"),
 )
 _CYCLES = (
     Column("cycles_before", "integer", "cycles", "cycles of the launch as it is; of `launches` those of all launches"),

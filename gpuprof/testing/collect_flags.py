@@ -17,6 +17,7 @@ _LONG = (
     "load-base",
     *("trace", "no-accesses", "rules", "no-profile-from-start", "save-stream", "expect", "rtol", "atol"),
     *("error-exitcode", "limit", "suppressions", "max-registers", "compiler", "std", "rdc", "host-compiler", "cccl"),
+    *("config", "use_fast_math"),
 )
 FLAGS = {name.replace("-", "_"): f"--{name}" for name in _LONG} | {name: f"-{name}" for name in _SHORT}
 

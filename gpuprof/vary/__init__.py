@@ -1,7 +1,8 @@
-"""Runs one file with other block sizes, macros, paddings and compile options, and finds the fastest that computes the
-same.
+"""Runs one file with other block sizes, macros, paddings, compile options and Configs of Triton, and finds the fastest
+that computes the same.
 
     text of --vary ─ parameters ─> Varied
+    VaryPlan ─ triton_configs ─> VaryPlan, with the Configs of a kernel's own list
     VaryPlan ─ variants ─> Variants (sweep's Runs), the original first
       block_sizes    a launch with another block, over as many threads
       source_edits   the source with a padded array, or with launch bounds

@@ -13,6 +13,7 @@ from gpuprof.sweep.run_sweep import Brought, Measured, Outcome
 from gpuprof.vary.variants import ORIGINAL, VaryPlan
 
 SAME, DIFFERS, FAILED = "same", "differs", "failed"
+TUNING = "autotune"  # the task of launches by which Triton chooses a Config: no part of what a script computes
 
 
 class Tried(NamedTuple):
@@ -73,18 +74,24 @@ def _tried(
     if outcome.error:
         return Tried(outcome.number, round_, (), DIFFERS if outcome.is_wrong else FAILED, outcome.error, True)
     found = {each.name: each for each in outcome.results}
-    others = [each.name for each in wanted if not _agrees(found.get(each.name), each, tolerance)]
-    is_whole = all_launches and all(launch.cycles_error is None for launch in outcome.launches)
-    return Tried(outcome.number, round_, outcome.launches, DIFFERS if others else SAME, ", ".join(others), is_whole)
+    others = [text for each in wanted if (text := _differing(found.get(each.name), each, tolerance))]
+    launches = tuple(each for each in outcome.launches if TUNING not in each.task.split("/"))
+    is_whole = all_launches and all(launch.cycles_error is None for launch in launches)
+    return Tried(outcome.number, round_, launches, DIFFERS if others else SAME, ", ".join(others), is_whole)
 
 
-def _agrees(got: Brought | None, wanted: Brought, tolerance: float | None) -> bool:
-    if got is None:
-        return False
-    if got.digest == wanted.digest:
-        return True
-    if tolerance is None or (got.element, len(got.data)) != (wanted.element, len(wanted.data)):
-        return False
+def _differing(got: Brought | None, wanted: Brought, tolerance: float | None) -> str:
+    """The name of an array that differs, with the largest relative difference of floats where values are compared; ""
+    where it agrees.
+    """
+    if got is not None and got.digest == wanted.digest:
+        return ""
+    if tolerance is None or got is None or (got.element, len(got.data)) != (wanted.element, len(wanted.data)):
+        return wanted.name
     row = ELEMENTS[wanted.element]
     values = [numbers(wanted.element, np.frombuffer(each.data, row.dtype)) for each in (got, wanted)]
-    return difference(*values, tolerance if row.kind == "float" else 0.0, 0.0).count == 0
+    is_float = row.kind == "float"
+    found = difference(*values, tolerance if is_float else 0.0, 0.0)
+    if not found.count:
+        return ""
+    return f"{wanted.name} (relative error {found.relative_error:.2g})" if is_float else wanted.name

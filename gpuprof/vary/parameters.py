@@ -8,6 +8,7 @@ from gpuprof.base.wording import suggestion
 from gpuprof.errors import UsageError
 
 NONE = "none"  # no limit of registers, no bounds
+OWN = "autotune"  # the list that a Triton kernel has itself
 MOST_VALUE = 1 << 20
 _MACRO = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _STANDARD = re.compile(r"(c|gnu)\+\+\w+", re.ASCII)
@@ -83,9 +84,13 @@ KINDS = {
     "pad": Kind(_number(0, 4096), "numbers of elements from 0 to 4096", "pad.tile=0,1,2",
                 "elements more in the last dimension of a __shared__ array",
                 (".cu", ".cuh"), named="array", needs_name=True, of_launches=True),
+    "config": Kind(lambda text: text == OWN, f"{OWN}; others by --config", f"config={OWN}",
+                   "Config of a Triton kernel: those of its own @triton.autotune", (".py",)),
     "compiler": Kind(bool, "clang, nvcc or paths", "compiler=clang,nvcc", "the compiler", COMPILED),
     "opt": Kind(lambda text: text in ("O0", "O1", "O2", "O3"), "levels from O0 to O3", "opt=O1,O2,O3",
                 "the compiler's optimization level", COMPILED),
+    "use_fast_math": Kind(lambda text: text in ("no", "yes"), "no and yes", "use_fast_math=no,yes",
+                          "approximate functions of floats, as by nvcc's option", COMPILED),
     "std": Kind(lambda text: bool(_STANDARD.fullmatch(text)), "C++ standards", "std=c++17,c++20",
                 "the C++ standard", COMPILED),
 }  # fmt: skip

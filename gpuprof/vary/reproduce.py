@@ -69,6 +69,8 @@ _FLAGS = {
     "cccl": "--cccl",
     "host_compiler": "--host-compiler",
     "links_device": "--rdc",
+    "fast_math": "--use_fast_math",
+    "triton_config": "--config",
     "defines": "-D",
     "include_dirs": "-I",
     "libraries": "-l",

@@ -12,7 +12,7 @@ from gpuprof.device.launching.launch_requests import command_line_requests
 from gpuprof.errors import UsageError
 from gpuprof.hosts import Host, load_host
 from gpuprof.run.compile_file import BuildOptions
-from gpuprof.run.target import STREAM, Launches, Program
+from gpuprof.run.target import SCRIPT, STREAM, Launches, Program
 from gpuprof.sweep.sweep_plan import Plan, Run, file_requests, with_values
 from gpuprof.vary.block_sizes import with_block
 from gpuprof.vary.parameters import KINDS, NONE, Varied, check_titles, extent
@@ -105,6 +105,10 @@ def _check_effect(base: Plan, varied: Varied) -> None:
         raise UsageError(
             f"--vary {varied.title}: {base.file} is {what}, which launches its kernels itself; vary a macro or an "
             "argument: --vary D.NAME=A,B with {NAME} after --"
+        )
+    if varied.kind == "config" and base.file.suffix != SCRIPT:
+        raise UsageError(
+            f"--vary config: {base.file} is no script, and only scripts launch Triton's kernels; leave it out"
         )
     is_built = isinstance(base.target, Program) and base.target.is_built
     if base.file.suffix not in kind.suffixes or (is_built and varied.kind != "D"):
@@ -206,6 +210,8 @@ _OPTIONS = {
     "compiler": lambda text: {"compiler": text},
     "opt": lambda text: {"optimize": int(text[1:])},
     "std": lambda text: {"standard": text},
+    "use_fast_math": lambda text: {"fast_math": text == "yes"},
+    "config": lambda text: {"triton_config": text},
 }
 
 

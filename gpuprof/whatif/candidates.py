@@ -5,16 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.base.wording import base_name
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH, idle_share, overhead_share
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.on_program import AT_ONCE
+from gpuprof.whatif.places import Place
 
 LEAST_SHARE = 0.01  # of the launch's cycles: what costs less is not worth a timing
-LINE, INSTRUCTION, FUNCTION = "line", "instruction", "function"
-SCOPES = (LINE, INSTRUCTION, FUNCTION)
 OF_KERNEL = "kernel"
 WITHOUT_COSTS = ("no_overhead", "dealt")  # kinds whose bound is no cost of warps
 
@@ -24,47 +21,6 @@ class Candidate(NamedTuple):
 
     intervention: Intervention
     share: float
-
-
-class Place(NamedTuple):
-    """Some instructions of the program, bool (n_instructions,), by the name that a reader knows. path, line: "" and 0
-    where it is no line.
-    """
-
-    name: str
-    insts: np.ndarray
-    path: str = ""
-    line: int = 0
-
-
-def places(baseline: Baseline, scope: str = LINE) -> Iterator[Place]:
-    """Lines, instructions or functions of which a warp has issued something, in the order of the code."""
-    launch = baseline.subject.launch
-    program = launch.module.program
-    groups: dict[tuple, list[int]] = {}
-    for index in np.flatnonzero(baseline.reached).tolist():
-        at = program.locations[index]
-        line = (at.file, at.line) if at else ("", 0)
-        key = {LINE: line, INSTRUCTION: (*line, index), FUNCTION: (_function_of(program, index), 0)}[scope]
-        groups.setdefault(key, []).append(index)
-    for key, indexes in groups.items():
-        insts = np.zeros(len(baseline.inst), np.bool_)
-        insts[indexes] = True
-        yield _place(scope, key, insts, launch.module.load_base)
-
-
-def _place(scope: str, key: tuple, insts: np.ndarray, load_base: int) -> Place:
-    if scope == FUNCTION:
-        return Place(key[0], insts)
-    path, line = key[0], key[1]
-    name = f"{base_name(path)}:{line}" if line else "no line"
-    if scope == INSTRUCTION:
-        name += f" 0x{load_base + INSTRUCTION_NBYTES * key[2]:x}"
-    return Place(name, insts, path, line)
-
-
-def _function_of(program, index: int) -> str:
-    return next(f.display for f in program.functions if f.first <= index < f.first + f.count)
 
 
 def at_places(baseline: Baseline, some: Sequence[Place], kinds: Collection[str] = ()) -> Iterator[Candidate]:

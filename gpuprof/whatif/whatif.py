@@ -8,8 +8,9 @@ from gpuprof.errors import UsageError
 from gpuprof.tables.measured import NOT_TO_BE_HAD
 from gpuprof.whatif.baseline import Baseline
 from gpuprof.whatif.bounds import AT_LINES, OF_LAUNCH
-from gpuprof.whatif.candidates import LINE, WITHOUT_COSTS, Candidate, Place, at_places, candidates, places
+from gpuprof.whatif.candidates import WITHOUT_COSTS, Candidate, at_places, candidates
 from gpuprof.whatif.changes.kinds import KINDS
+from gpuprof.whatif.places import LINE, Place, places
 from gpuprof.whatif.rows import Row
 from gpuprof.whatif.search import (
     Measured,
@@ -27,7 +28,7 @@ SEARCHED = tuple(
 
 
 class Asked(NamedTuple):
-    """line: "FILE:N", "" for all. kinds: only these. scope: of candidates.SCOPES. budget_seconds: None for all."""
+    """line: "FILE:N", "" for all. kinds: only these. scope: of places.SCOPES. budget_seconds: None for all."""
 
     line: str = ""
     kinds: tuple[str, ...] = ()
@@ -80,11 +81,13 @@ def check_reached(baselines: Sequence[Baseline], line: str) -> None:
 
 
 def is_at(place: Place, line: str) -> bool:
-    """True for a place of "FILE:N", where FILE is a path or its end; of any line for ""."""
+    """True for a place of "FILE:N", where FILE is a path or its end; of any line for "". A loop is at all its lines."""
     path, _, number = line.rpartition(":")
     if not line:
         return True
-    return place.line == int(number) and (place.path == path or base_name(place.path) == base_name(path))
+    return place.line <= int(number) <= place.last_line and (
+        place.path == path or base_name(place.path) == base_name(path)
+    )
 
 
 def check_kinds(kinds: Collection[str]) -> None:

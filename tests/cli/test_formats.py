@@ -73,6 +73,15 @@ def test_an_old_spelling_names_the_new_one(tmp_path, arguments, message):
     assert gpuprof(tmp_path, *arguments) == (2, "", f"gpuprof: {message}\n")
 
 
+@pytest.mark.parametrize("command", ["whatif", "advise"])
+def test_an_option_of_another_command_names_that(tmp_path, command):
+    message = (
+        "gpuprof: --vary is an option of `gpuprof vary`, which changes the program itself and compares its results; "
+        f"see `gpuprof {command} --help`\n"
+    )
+    assert gpuprof(tmp_path, command, "k.cu", "--vary", "block=64,128") == (2, "", message)
+
+
 @pytest.mark.parametrize("renamed", RENAMED, ids=lambda renamed: renamed.old)
 def test_renamed_options(renamed):
     """Each has been tried, its new spelling is there, and the old one is not."""

@@ -267,3 +267,28 @@ def test_the_same_bytes_for_any_number_of_processes(tmp_path):
     # Four variants compute the same; two of them are in the second round, which is the last.
     assert rounds[0] == (2, "same")
     assert sorted(rounds[1:]) == [(1, "differs")] * 4 + [(1, "same")] * 2 + [(2, "same")] * 2
+
+
+@pytest.mark.long
+def test_fast_math_and_by_how_much_it_is_off(tmp_path):
+    """sin.approx.f32 is off by some 2^-20.5 between 1 and 1.5 (PTX ISA); products are as they were."""
+    source = """\
+// LAUNCH: k<<<1, 32>>>(y: f32[32], z: f32[32], 3)
+__global__ void k(float *y, float *z, float three)
+{
+    y[threadIdx.x] = sinf(1 + threadIdx.x / 64.0f);
+    z[threadIdx.x] = threadIdx.x * three;
+}
+"""
+    write_files(tmp_path, {"k.cu": source})
+    found = varied(tmp_path, "k.cu", "--vary", "use_fast_math=no,yes")
+    assert [each["results"] for each in found["variants"]] == ["same", "same", "differs"]
+    assert found["variants"][2]["text"] == "y"
+    assert found["variants"][2]["command"] == "gpuprof collect k.cu --use_fast_math"
+    assert collected(tmp_path, "gpuprof collect k.cu --use_fast_math", "k.gprec") == found["variants"][2]["cycles"]
+
+    for tolerance, results in (("1e-5", "same"), ("1e-9", "differs")):
+        found = varied(tmp_path, "k.cu", "--vary", "use_fast_math=yes", "--tolerance", tolerance)
+        assert found["variants"][1]["results"] == results
+    text = found["variants"][1]["text"]
+    assert text.startswith("y (relative error ") and 1e-9 < float(text.removeprefix("y (relative error ")[:-1]) < 1e-5

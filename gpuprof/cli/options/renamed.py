@@ -1,4 +1,6 @@
-"""Spellings of the command line that have given way to another one: the old one is an error that names the new one."""
+"""Spellings of the command line that have given way to another one, or that another command has: they are errors that
+name the right one.
+"""
 
 import shlex
 from typing import NamedTuple
@@ -27,6 +29,15 @@ RENAMED = (
     Renamed("--csv", "--format csv", PRINT_CSV, "0.1.0"),
     Renamed("--json", "--format json", PRINT_JSON, "0.1.0"),
 )
+
+# Options that users look for in these commands, and another one has.
+ELSEWHERE = {"--vary": ("whatif advise", "`gpuprof vary`, which changes the program itself and compares its results")}
+
+
+def owner(command: str, written: str) -> str | None:
+    """The command that has an option which `command` has not; None where none is known."""
+    commands, other = ELSEWHERE.get(written, ("", ""))
+    return other if command in commands.split() else None
 
 
 def new_spelling(command: str, written: str) -> str | None:

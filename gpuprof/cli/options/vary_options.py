@@ -24,7 +24,8 @@ VARY = Option(
     "--vary",
     "varied",
     "A parameter and its values: block=64,128 or 32x8, max_registers=32,none, min_blocks=1,2, D.NAME=V, pad.ARRAY=0,1, "
-    "compiler=clang,nvcc, opt=O1,O3, std=c++17. Several give all combinations. Repeatable.",
+    "compiler=clang,nvcc, opt=O1,O3, use_fast_math=no,yes, std=c++17, config=autotune. Several give all combinations. "
+    "Repeatable.",
     metavar="KEY=V,...",
     form=LIST,
     group=CHIPS,
@@ -55,6 +56,14 @@ TOLERANCE = Option(
     usual="none, all bytes must be the same",
     group=RESULTS,
 )
+CONFIG = Option(
+    "--config",
+    "configs",
+    "A Config that a script's Triton kernels are launched with: a value of the parameter `config`. Repeatable.",
+    metavar="NAME=V,...",
+    form=LIST,
+    group=CHIPS,
+)
 JOBS = Option(
     "--jobs", "jobs", "Worker processes.", metavar="N", type=click.IntRange(min=1), group=CHIPS, usual="one per core"
 )
@@ -62,13 +71,14 @@ SEED = Option(
     "--seed", "seed", "Seed of random data.", metavar="N", type=click.IntRange(min=0), group=RESULTS, default=0
 )
 JSON = Option("--json", "as_json", "Print JSON, schema gpuprof-vary-1.", form=SWITCH, group=OUTPUT)
-VARY_OPTIONS = (VARY, SEARCH, JOBS, COMPARE, TOLERANCE, SEED, JSON)
+VARY_OPTIONS = (VARY, CONFIG, SEARCH, JOBS, COMPARE, TOLERANCE, SEED, JSON)
 
 
 def plan_of(file: Path, arguments: tuple[str, ...], given: Given) -> "VaryPlan":
     """The plan that VARY_OPTIONS and those of a run make. `arguments`: of a script or a program. Raises UsageError."""
     from gpuprof.sweep.sweep_plan import Plan
     from gpuprof.vary.parameters import parse_varied
+    from gpuprof.vary.triton_configs import configs_given
     from gpuprof.vary.variants import VaryPlan
 
     base = Plan(
@@ -85,7 +95,8 @@ def plan_of(file: Path, arguments: tuple[str, ...], given: Given) -> "VaryPlan":
         cache=given.cache,
         repeat=given.repeat,
     )
-    varied = tuple(map(parse_varied, given.varied))
+    configs = (configs_given(given.configs),) if given.configs else ()
+    varied = (*map(parse_varied, given.varied), *configs)
     return VaryPlan(base, varied, given.search or "", given.compared, given.tolerance, given.jobs)
 
 
@@ -93,8 +104,10 @@ def show(plan: "VaryPlan", as_json: bool, width: int | None) -> None:
     """Runs the variants and prints what is found; after Ctrl-C what is there, before it is raised again."""
     from gpuprof.vary.found import found_of
     from gpuprof.vary.search import explore
+    from gpuprof.vary.triton_configs import with_configs
     from gpuprof.vary.variants import variants_of
 
+    plan = with_configs(plan)
     variants = variants_of(plan)
     tried = {}
     try:

@@ -16,8 +16,8 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from gpuprof.compile.llvm.flow import dominators
 from gpuprof.compile.llvm.lineinfo import AT
+from gpuprof.isa.flow.dominators import dominators
 
 _FUNCTION = re.compile(r"(?<=^\{\n).*?(?=^\}\n)", re.MULTILINE | re.DOTALL)
 _SUM = re.compile(r"\t((?:add\.s64|shl\.b64|mul\.wide\.[su]32) )\t(%rd\d+), (.*);")

@@ -5,7 +5,8 @@ an instruction down leaves them where they are.
 import re
 from bisect import bisect_right
 
-from gpuprof.compile.llvm.flow import NAME, dominators, ir_blocks
+from gpuprof.compile.llvm.flow import NAME, ir_blocks
+from gpuprof.isa.flow.dominators import dominators
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _RESULT = re.compile(rf"^  (%{NAME}) = ")

@@ -5,12 +5,24 @@
 
 // --- arithmetic that is never contracted into a fused multiply-add, per rounding mode ---
 
+// It keeps subnormal numbers, whatever the compiler's options.
+#ifdef GPUPROF_FAST_MATH
+#define GPUPROF_FMA_IEEE(PTX, A, B, C)                                                                                                     \
+    ({                                                                                                                                     \
+        float result;                                                                                                                      \
+        asm("fma." #PTX ".f32 %0, %1, %2, %3;" : "=f"(result) : "f"(A), "f"(B), "f"(C));                                                   \
+        result;                                                                                                                            \
+    })
+#else
+#define GPUPROF_FMA_IEEE(PTX, A, B, C) __nvvm_fma_##PTX##_f(A, B, C)
+#endif
+
 #define GPUPROF_ROUNDED(MODE, PTX)                                                                                                              \
     GPUPROF_API float __fadd_##MODE(float a, float b) { return __nvvm_add_##PTX##_f(a, b); }                                              \
     GPUPROF_API float __fsub_##MODE(float a, float b) { return __nvvm_add_##PTX##_f(a, -b); }                                             \
     GPUPROF_API float __fmul_##MODE(float a, float b) { return __nvvm_mul_##PTX##_f(a, b); }                                              \
     GPUPROF_API float __fmaf_##MODE(float a, float b, float c) { return __nvvm_fma_##PTX##_f(a, b, c); }                                  \
-    GPUPROF_API float __fmaf_ieee_##MODE(float a, float b, float c) { return __nvvm_fma_##PTX##_f(a, b, c); }                             \
+    GPUPROF_API float __fmaf_ieee_##MODE(float a, float b, float c) { return GPUPROF_FMA_IEEE(PTX, a, b, c); }                            \
     GPUPROF_API float __fdiv_##MODE(float a, float b) { return __nvvm_div_##PTX##_f(a, b); }                                              \
     GPUPROF_API float __frcp_##MODE(float a) { return __nvvm_rcp_##PTX##_f(a); }                                                          \
     GPUPROF_API float __fsqrt_##MODE(float a) { return __nvvm_sqrt_##PTX##_f(a); }                                                        \
@@ -26,6 +38,7 @@ GPUPROF_ROUNDED(rz, rz)
 GPUPROF_ROUNDED(ru, rp)
 GPUPROF_ROUNDED(rd, rm)
 #undef GPUPROF_ROUNDED
+#undef GPUPROF_FMA_IEEE
 
 GPUPROF_API float __frsqrt_rn(float a) { return __nvvm_rsqrt_approx_f(a); }
 

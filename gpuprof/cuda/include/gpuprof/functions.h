@@ -29,18 +29,34 @@
         return DOUBLE((double)x, (double)y);                                                                                               \
     }
 
+// With --use_fast_math these functions of floats are their approximations (CUDA C++ Programming Guide, Intrinsic Functions;
+// tanhf: nvcc 13.0). sm_70 has no instruction for tanhf.
+#ifdef GPUPROF_FAST_MATH
+#define GPUPROF_FASTER(NAME) ::__##NAME##f
+#else
+#define GPUPROF_FASTER(NAME) gpuprof_math::NAME
+#endif
+
+#define GPUPROF_APPROXIMATED(NAME) GPUPROF_UNARY(NAME, GPUPROF_FASTER(NAME), gpuprof_math::NAME)
+GPUPROF_APPROXIMATED(exp)
+GPUPROF_APPROXIMATED(exp10)
+GPUPROF_APPROXIMATED(log)
+GPUPROF_APPROXIMATED(log2)
+GPUPROF_APPROXIMATED(log10)
+GPUPROF_APPROXIMATED(sin)
+GPUPROF_APPROXIMATED(cos)
+GPUPROF_APPROXIMATED(tan)
+
 #define GPUPROF_ALGORITHM(NAME) GPUPROF_UNARY(NAME, gpuprof_math::NAME, gpuprof_math::NAME)
-GPUPROF_ALGORITHM(exp)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+GPUPROF_APPROXIMATED(tanh)
+#else
+GPUPROF_ALGORITHM(tanh)
+#endif
+#undef GPUPROF_APPROXIMATED
 GPUPROF_ALGORITHM(exp2)
-GPUPROF_ALGORITHM(exp10)
 GPUPROF_ALGORITHM(expm1)
-GPUPROF_ALGORITHM(log)
-GPUPROF_ALGORITHM(log2)
-GPUPROF_ALGORITHM(log10)
 GPUPROF_ALGORITHM(log1p)
-GPUPROF_ALGORITHM(sin)
-GPUPROF_ALGORITHM(cos)
-GPUPROF_ALGORITHM(tan)
 GPUPROF_ALGORITHM(sinpi)
 GPUPROF_ALGORITHM(cospi)
 GPUPROF_ALGORITHM(asin)
@@ -48,7 +64,6 @@ GPUPROF_ALGORITHM(acos)
 GPUPROF_ALGORITHM(atan)
 GPUPROF_ALGORITHM(sinh)
 GPUPROF_ALGORITHM(cosh)
-GPUPROF_ALGORITHM(tanh)
 GPUPROF_ALGORITHM(asinh)
 GPUPROF_ALGORITHM(acosh)
 GPUPROF_ALGORITHM(atanh)
@@ -98,7 +113,7 @@ GPUPROF_INSTRUCTION(nearbyint)
 #undef GPUPROF_INSTRUCTION
 #undef GPUPROF_UNARY
 
-GPUPROF_BINARY(pow, gpuprof_math::pow, gpuprof_math::pow)
+GPUPROF_BINARY(pow, GPUPROF_FASTER(pow), gpuprof_math::pow)
 GPUPROF_BINARY(atan2, gpuprof_math::atan2, gpuprof_math::atan2)
 GPUPROF_BINARY(hypot, gpuprof_math::hypot, gpuprof_math::hypot)
 GPUPROF_BINARY(fmod, gpuprof_math::fmod, gpuprof_math::fmod)
@@ -132,7 +147,6 @@ GPUPROF_API float fdividef(float a, float b) { return a / b; }
     GPUPROF_API T frexp##F(T x, int *exponent) { return gpuprof_math::frexp(x, exponent); }                                                \
     GPUPROF_API T modf##F(T x, T *whole) { return gpuprof_math::modf(x, whole); }                                                          \
     GPUPROF_API int ilogb##F(T x) { return gpuprof_math::ilogb(x); }                                                                       \
-    GPUPROF_API void sincos##F(T x, T *s, T *c) { gpuprof_math::sincos(x, s, c); }                                                         \
     GPUPROF_API void sincospi##F(T x, T *s, T *c)                                                                                          \
     {                                                                                                                                      \
         *s = gpuprof_math::sinpi(x);                                                                                                       \
@@ -161,6 +175,9 @@ GPUPROF_API float fdividef(float a, float b) { return a / b; }
 GPUPROF_BOTH_PRECISIONS(float, f)
 GPUPROF_BOTH_PRECISIONS(double, )
 #undef GPUPROF_BOTH_PRECISIONS
+GPUPROF_API void sincosf(float x, float *s, float *c) { GPUPROF_FASTER(sincos)(x, s, c); }
+GPUPROF_API void sincos(double x, double *s, double *c) { gpuprof_math::sincos(x, s, c); }
+#undef GPUPROF_FASTER
 
 // The text, which may choose a payload, is not read: a NaN of the GPU has none.
 GPUPROF_API double nan(const char *) { return __builtin_bit_cast(double, 0x7fffffffffffffffll); }
