@@ -39,6 +39,7 @@ def coalesce(case: Case) -> Iterator[Draft]:
     others = [each.name for each in case.lines if (each.insts & scattered).any() and each.name != place.name]
     also = f"; also {', '.join(others[:3])}" if others else ""
     requests = int(case.executed[here].sum())
+    packing, through = case.change("packed", scattered, place), _through_a_tile(case, place, scattered)
     evidence = (
         f"{taken[here].sum():,} sectors where {ideal[here].sum():,} would do, "
         f"{taken[here].sum() / max(1, requests):.3g} a request{also}"
@@ -51,9 +52,26 @@ def coalesce(case: Case) -> Iterator[Draft]:
         "fields of a structure in arrays of their own, or go through shared memory.",
         _by_x(case, place),
         f"sectors a request at {place.name} stay above {ideal[here].sum() / max(1, requests):.3g}",
-        (case.change("packed", scattered, place),),
+        (packing,),
         max(share, LEAST_SHARE),
+        others=((packing, case.change("loads_first", through, place)._replace(amount=1)),) if through.any() else (),
     )
+
+
+def _through_a_tile(case: Case, place: Place, scattered: np.ndarray) -> np.ndarray:
+    """The loads of a line that copies, where only its loads are scattered, or only its stores: no other index helps
+    both, but a tile in shared memory does. Before its barrier all loads are under way.
+    """
+    of_line = case.chosen(place.insts & on_accesses.global_accesses(case.inst))
+    loads, stores = of_line & (case.inst["operation"] == LOAD), of_line & (case.inst["operation"] == STORE)
+    reads = case.baseline.program.dep
+    written = {int(reads[end - 1]) for end in (case.inst["first_dep"] + case.inst["n_deps"])[loads].tolist()}
+    copied = all(
+        written & set(reads[first : first + n].tolist())
+        for first, n in zip(case.inst["first_dep"][stores].tolist(), case.inst["n_deps"][stores].tolist(), strict=True)
+    )
+    is_one_side = stores.any() and copied and scattered[loads].any() != scattered[stores].any()
+    return loads if is_one_side else np.zeros_like(loads)
 
 
 def is_scattered(case: Case, mask: np.ndarray) -> bool:

@@ -42,6 +42,37 @@ def test_second_load_of_a_sector_hits(chip):
     assert rows(scene.pieces[0])[0][0] == [0]
 
 
+def test_loads_of_two_turns_first(chip):
+    """Four turns of a loop that adds up what it loads take as long as two of one that is unrolled by hand: a comparison
+    and a branch for both loads, whose values have registers of their own.
+    """
+    compare, given = make("ISETP.S32", dst=0, a=9, b=9), [access([k << 20]) for k in range(4)]
+    first, second = (make("FFMA", dst=4, a=value, b=20, c=4) for value in (2, 0))
+    code = [LOAD, second, compare, make("BRA", guard=0, imm=-64 & 0xFFFFFFFF), EXIT]
+    rolled = subject(chip, code, [warp([0, 0, 0, 0, 1], given)])
+    other = make("LDG.32", dst=2, a=8, mods=A64)
+    code = [other, LOAD, first, second, compare, make("BRA", guard=0, imm=-96 & 0xFFFFFFFF), EXIT]
+    unrolled = subject(chip, code, [warp([0, 0, 1], given)])
+    jump = 1  # cycle more: the copy is not in front of the exit
+    assert cycles(rolled, at("loads_first", 0, amount=2)) == cycles(unrolled) + jump < cycles(rolled) - 500
+
+
+def test_turns_of_other_lanes_are_no_group(chip):
+    """The last of three turns has fewer lanes: it stays as it is, and the first two are one."""
+    masks = [0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF]
+    some = warp([0, 0, 0, 1], [access([k]) for k in range(3)], masks)
+    scene = after(chip, LOOP, [some], at("loads_first", 0, amount=2))
+    assert rows(scene.pieces[0]) == [([2, 0, 1], [0, 1, 2])]
+    assert kinds(scene, 2) == [GLOBAL, GLOBAL, PLAIN]
+
+
+def test_accesses_go_with_their_instructions(chip):
+    """Two turns of a load and a store: both loads, and then both stores."""
+    code = [LOAD, make("STG.32", a=8, b=0, mods=A64), make("BRA", guard=0, imm=-48 & 0xFFFFFFFF), EXIT]
+    scene = after(chip, code, [warp([0, 0, 1], [access([k]) for k in range(4)])], at("loads_first", 0, amount=2))
+    assert sector_rows(scene.pieces[0]) == [[0], [2], [1], [3]]
+
+
 # A word of local memory of a warp: a line.
 WORD = [access([4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3]) for k in range(3)]
 STORED, LOADED = make("STL.32", a=9, b=0), [make("LDL.32", dst=2 + k, a=9) for k in range(2)]

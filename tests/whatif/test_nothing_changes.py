@@ -21,6 +21,7 @@ NEUTRAL = {
     "thinned": Intervention("thinned", amount=1),
     "wide": Intervention("wide", amount=1),
     "merged": Intervention("merged", amount=1),
+    "loads_first": Intervention("loads_first", amount=1),
     "tiled": Intervention("tiled", amount=1),
     "twice": Intervention("twice", unit="tensor"),
 }

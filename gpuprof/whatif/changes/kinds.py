@@ -13,6 +13,7 @@ from gpuprof.whatif.changes import (
     on_blocks,
     on_chip,
     on_loops,
+    on_order,
     on_program,
     on_registers,
     on_steps,
@@ -87,6 +88,11 @@ def _tiled(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
 
 def _loaded_once(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
     program, pieces = on_registers.loaded_once(scene.program, scene.pieces, chosen)
+    return scene._replace(program=program, pieces=pieces)
+
+
+def _loads_first(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    program, pieces = on_order.loads_first(scene.program, scene.pieces, chosen, what.amount)
     return scene._replace(program=program, pieces=pieces)
 
 
@@ -166,6 +172,9 @@ KINDS = {
         on_trace=_accesses(on_accesses.uniform)),
     "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the "
         "L2 not before the end of the quantum of 64 cycles of their request.", on_trace=_sooner),
+    "loads_first": Kind("The loads of so many runs of its basic block come first, with what they need, as where a loop "
+        "is unrolled; each value has a register of its own, and one comparison and branch is left.",
+        on_trace=_loads_first),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
