@@ -84,7 +84,7 @@ def in_registers(
 
 def _words(program: StaticProgram, pieces: Sequence[TracePiece], local: np.ndarray) -> dict[int, Words]:
     """Gives the words of each instruction of a mask that has accesses. A word of a warp's 32 threads is a line."""
-    rows = []
+    rows, n_accesses = [], np.zeros(len(program.inst), np.int64)
     for piece in pieces:
         at, counts = positions(piece, program), sector_counts(piece.accesses)
         mine = np.repeat(local[at.inst], counts)
@@ -92,15 +92,19 @@ def _words(program: StaticProgram, pieces: Sequence[TracePiece], local: np.ndarr
         access, warp = np.repeat(np.arange(len(counts)), counts)[mine], np.repeat(at.warp, counts)[mine]
         lowest = np.full(len(piece.final), np.iinfo(np.int64).max)
         np.minimum.at(lowest, warp, line)
-        row = np.unique(np.stack([access, line - lowest[warp]]), axis=1)
-        rows.append(np.stack([at.inst[row[0]], row[1], np.full(row.shape[1], len(rows)), row[0]]))
-    inst, word, piece_number, access = np.concatenate(rows, axis=1)
-    found = {}
-    for number in np.unique(inst).tolist():
-        mine = inst == number
-        numbers, times = np.unique(word[mine], return_counts=True)
-        n_accesses = np.unique(np.stack([piece_number[mine], access[mine]]), axis=1).shape[1]
-        found[number] = Words(tuple(numbers.tolist()), bool((times < n_accesses).any()))
+        # The sectors of an access ascend, so that those of a line follow each other.
+        is_first = (np.diff(access, prepend=-1) != 0) | (np.diff(line, prepend=-1) != 0)
+        rows.append(np.stack([at.inst[access], line - lowest[warp]])[:, is_first])
+        n_accesses += np.bincount(at.inst[local[at.inst] & (counts > 0)], minlength=len(n_accesses))
+    inst, word = np.concatenate(rows, axis=1)
+    n_words = int(word.max(initial=0)) + 1
+    found: dict[int, Words] = {}
+    for key, times in zip(
+        *(some.tolist() for some in np.unique(inst * n_words + word, return_counts=True)), strict=True
+    ):
+        number, one = divmod(key, n_words)
+        before = found.get(number, Words((), False))
+        found[number] = Words((*before.numbers, one), before.changes or times < n_accesses[number])
     return found
 
 
@@ -133,11 +137,13 @@ def _renamed(deps: list[np.ndarray], n_writes: np.ndarray, at: int, bounds: tupl
     """Gives a register another number in `deps`, from where its value at an instruction is made to its next value; if
     both are in the basic block, which is from bounds[0] to bounds[1].
     """
-    makers = [k for k in range(*bounds) if old in deps[k][len(deps[k]) - n_writes[k] :]]
-    before, after = [k for k in makers if k < at], [k for k in makers if k > at]
-    if not before or not after:
+    made, made_again = (
+        next((k for k in where if old in deps[k][len(deps[k]) - n_writes[k] :]), -1)
+        for where in (range(at - 1, bounds[0] - 1, -1), range(at + 1, bounds[1]))
+    )
+    if made < 0 or made_again < 0:
         return
-    for k in range(before[-1], after[0] + 1):
+    for k in range(made, made_again + 1):
         first_write = len(deps[k]) - n_writes[k]
-        part = slice(first_write, None) if k == before[-1] else slice(0, first_write)
+        part = slice(first_write, None) if k == made else slice(0, first_write)
         deps[k][part][deps[k][part] == old] = new

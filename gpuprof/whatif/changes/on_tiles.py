@@ -139,16 +139,16 @@ def fills_of(program: StaticProgram, piece: TracePiece, loads: np.ndarray, head:
     counts = sector_counts(piece.accesses)
     mine = np.repeat(loads[at.inst], counts)
     step = np.repeat(at.step, counts)[mine]
-    sectors = piece.sectors[mine] & SECTOR_MASK
-    n_distinct = len(np.unique(block[step] << 48 | sectors))
+    sectors, which = np.unique(piece.sectors[mine] & SECTOR_MASK, return_inverse=True)
+    n_distinct = len(np.unique(block[step] * len(sectors) + which))
     n_runs = max(1, int(runs_so_far[piece.step_start[1:] - 1].sum()))
     # A thread's load brings as many bytes as one of the kernel's own.
     of_access = WARP_LANES * int(program.inst["lane_nbytes"][loads].max()) // SECTOR_NBYTES
     every = max(1, n_runs * of_thread * max(1, of_access) // max(1, n_distinct))
     n_tiles = int(runs_so_far.max()) // every + 1
     tile = block[step] * n_tiles + np.maximum(runs_so_far[step] - 1, 0) // every
-    key = np.unique(np.stack([tile, sectors]), axis=1)
-    return Fills(head, every, of_thread, n_tiles, key[0], key[1])
+    of_tile, number = np.divmod(np.unique(tile * len(sectors) + which), max(1, len(sectors)))
+    return Fills(head, every, of_thread, n_tiles, of_tile, sectors[number])
 
 
 def _runs_so_far(piece: TracePiece, head: int) -> np.ndarray:
