@@ -53,8 +53,8 @@ def tiled(
     loads = chosen & (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & (inst["polls"] == 0)
     if not loads.any():
         return program, tuple(pieces)
-    first = int(np.flatnonzero(loads)[0])
-    head = int(np.searchsorted(program.block, first, side="right")) - 1
+    head = _busiest(program, pieces, loads)
+    first = int(np.flatnonzero(loads[program.block[head] :])[0] + program.block[head])
     groups = neighbours(program, pieces, loads, head)
     found = []
     for piece in pieces:
@@ -64,6 +64,13 @@ def tiled(
         found.append(_filled(moved, positions(moved, wide).step, fills, len(program.block) - 1))
     body = code_of(wide, *program.block[head : head + 2].tolist())
     return with_blocks(wide, [joined(_fill(program, first, of_thread, chip), body)]), tuple(found)
+
+
+def _busiest(program: StaticProgram, pieces: Sequence[TracePiece], loads: np.ndarray) -> int:
+    """The basic block with chosen loads that has the most runs."""
+    has_loads = np.add.reduceat(loads.astype(np.int64), program.block[:-1]) > 0
+    times = sum(np.bincount(piece.steps["block"], minlength=len(has_loads)) for piece in pieces)
+    return int(np.argmax(np.where(has_loads, times, -1)))
 
 
 def neighbours(program: StaticProgram, pieces: Sequence[TracePiece], loads: np.ndarray, head: int) -> list[list[int]]:
