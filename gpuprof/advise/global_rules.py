@@ -54,7 +54,7 @@ def coalesce(case: Case) -> Iterator[Draft]:
         f"sectors a request at {place.name} stay above {ideal[here].sum() / max(1, requests):.3g}",
         (packing,),
         max(share, LEAST_SHARE),
-        others=((packing, case.change("loads_first", through, place)._replace(amount=1)),) if through.any() else (),
+        others=((packing, case.change("loads_first", through, place)._replace(amount=1)),) if through.sum() > 1 else (),
     )
 
 
