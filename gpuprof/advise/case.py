@@ -4,6 +4,7 @@ import re
 import sqlite3
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,39 @@ from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, intervention
+from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts
 from gpuprof.whatif.places import Place, places
 
 WHOLE = Place(OF_KERNEL, np.zeros(0, np.bool_))
 OWN = ("tid.", "laneid", "warpid", "lanemask")  # special registers that differ between the threads of a block
 # An element of an array in a line of source: "tile[ty][k]" has the name "tile" and the index "[ty][k]".
 ELEMENT = re.compile(r"\b([A-Za-z_]\w*(?:(?:\.|->)\w+)*)((?:\s*\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\])+)")
+
+
+class SectorUses(NamedTuple):
+    """Sectors that accesses ask for; of these, how many are different ones of a block; and of a warp."""
+
+    taken: int
+    of_blocks: int
+    of_warps: int
+
+
+def sector_uses(baseline: Baseline, mask: np.ndarray) -> SectorUses:
+    """mask: bool (n_instructions,)."""
+    taken = of_blocks = of_warps = 0
+    for piece in baseline.subject.trace:
+        at = positions(piece, baseline.program)
+        counts = sector_counts(piece.accesses)
+        of_mask = np.repeat(mask[at.inst], counts)
+        sectors = piece.sectors[of_mask] & on_accesses.SECTOR_MASK
+        warp = np.repeat(at.warp, counts)[of_mask]
+        taken += len(sectors)
+        of_warps += len(np.unique(warp << 48 | sectors))
+        of_blocks += len(np.unique(warp // piece.warps_per_block << 48 | sectors))
+    return SectorUses(taken, of_blocks, of_warps)
 
 
 @dataclass(frozen=True)
@@ -106,6 +132,17 @@ class Case:
         taken, _ = self.baseline.sectors
         differ = np.array([op.kind == "load" for op in self.ops]) & (taken > self.executed)
         return derived(self.baseline.program, np.array(own, np.bool_) | differ, passes=2)
+
+    @cached_property
+    def _sector_uses(self) -> dict[bytes, SectorUses]:
+        return {}
+
+    def sector_uses(self, mask: np.ndarray) -> SectorUses:
+        """Gives the uses by the accesses of a mask, counted once for all rules that ask for the same."""
+        key = mask.tobytes()
+        if key not in self._sector_uses:
+            self._sector_uses[key] = sector_uses(self.baseline, mask)
+        return self._sector_uses[key]
 
     def chosen(self, mask: np.ndarray) -> np.ndarray:
         return mask & self.baseline.reached

@@ -39,6 +39,7 @@ def coalesce(case: Case) -> Iterator[Draft]:
     others = [each.name for each in case.lines if (each.insts & scattered).any() and each.name != place.name]
     also = f"; also {', '.join(others[:3])}" if others else ""
     requests = int(case.executed[here].sum())
+    packing, through = case.change("packed", scattered, place), _through_a_tile(case, place, scattered)
     evidence = (
         f"{taken[here].sum():,} sectors where {ideal[here].sum():,} would do, "
         f"{taken[here].sum() / max(1, requests):.3g} a request{also}"
@@ -51,9 +52,26 @@ def coalesce(case: Case) -> Iterator[Draft]:
         "fields of a structure in arrays of their own, or go through shared memory.",
         _by_x(case, place),
         f"sectors a request at {place.name} stay above {ideal[here].sum() / max(1, requests):.3g}",
-        (case.change("packed", scattered, place),),
+        (packing,),
         max(share, LEAST_SHARE),
+        others=((packing, case.change("loads_first", through, place)._replace(amount=1)),) if through.sum() > 1 else (),
     )
+
+
+def _through_a_tile(case: Case, place: Place, scattered: np.ndarray) -> np.ndarray:
+    """The loads of a line that copies, where only its loads are scattered, or only its stores: no other index helps
+    both, but a tile in shared memory does. Before its barrier all loads are under way.
+    """
+    of_line = case.chosen(place.insts & on_accesses.global_accesses(case.inst))
+    loads, stores = of_line & (case.inst["operation"] == LOAD), of_line & (case.inst["operation"] == STORE)
+    reads = case.baseline.program.dep
+    written = {int(reads[end - 1]) for end in (case.inst["first_dep"] + case.inst["n_deps"])[loads].tolist()}
+    copied = all(
+        written & set(reads[first : first + n].tolist())
+        for first, n in zip(case.inst["first_dep"][stores].tolist(), case.inst["n_deps"][stores].tolist(), strict=True)
+    )
+    is_one_side = stores.any() and copied and scattered[loads].any() != scattered[stores].any()
+    return loads if is_one_side else np.zeros_like(loads)
 
 
 def is_scattered(case: Case, mask: np.ndarray) -> bool:
@@ -125,7 +143,7 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
     if place is None:
         return
     here = place.insts & loads
-    taken, distinct, of_warps = sector_uses(case, here)
+    taken, distinct, of_warps = case.sector_uses(here)
     if taken < REUSE * distinct or of_warps < SEVERAL_WARPS * distinct:
         return
     share = case.share(case.baseline.waited(loads) + case.baseline.stalled(loads, ("lg_throttle",)))
@@ -141,25 +159,9 @@ def shared_tiling(case: Case) -> Iterator[Draft]:
         "Load each tile once into shared memory, wait at a barrier, and let the loop read it from there.",
         tiles,
         f"sectors requested at {place.name} do not fall by the width of the tile",
-        (case.change("from_shared", loads, place),),
+        (case.change("tiled", loads, place)._replace(amount=max(1, len(arrays))),),
         share,
     )
-
-
-def sector_uses(case: Case, mask: np.ndarray) -> tuple[int, int, int]:
-    """Sectors that accesses of a mask ask for; of these, how many are different ones of a block; and of a warp."""
-    taken = of_blocks = of_warps = 0
-    subject = case.baseline.subject
-    for piece in subject.trace:
-        at = positions(piece, case.baseline.program)
-        counts = sector_counts(piece.accesses)
-        of_mask = np.repeat(mask[at.inst], counts)
-        sectors = piece.sectors[of_mask] & on_accesses.SECTOR_MASK
-        warp = np.repeat(at.warp, counts)[of_mask]
-        taken += len(sectors)
-        of_warps += len(np.unique(warp << 48 | sectors))
-        of_blocks += len(np.unique(warp // piece.warps_per_block << 48 | sectors))
-    return taken, of_blocks, of_warps
 
 
 def locality(case: Case) -> Iterator[Draft]:
@@ -169,7 +171,7 @@ def locality(case: Case) -> Iterator[Draft]:
     place = case.worst(loads, case.ended)
     if place is None or is_scattered(case, place.insts & loads):  # parts of sectors that come again want packing
         return
-    taken, _, of_warps = sector_uses(case, place.insts & loads)
+    taken, _, of_warps = case.sector_uses(place.insts & loads)
     share = case.share(case.baseline.waited(loads, BEYOND_L1))
     if of_warps == 0 or taken < EXCESS * of_warps or share < LEAST_SHARE:
         return
@@ -188,7 +190,7 @@ def locality(case: Case) -> Iterator[Draft]:
         "register: the loop over what shares the data belongs inside.",
         case.text(place),
         f"L1 misses stay above {of_warps:,} sectors",
-        (case.change("read_once", place.insts & loads, place),),
+        (case.change("loaded_once", place.insts & loads, place),),
         share,
     )
 
@@ -227,7 +229,7 @@ def repeated_sums(case: Case) -> Iterator[Draft]:
     sums = place.insts & case.is_arithmetic
     if not sums.any() or (sums & case.is_of_thread).any():
         return
-    taken, of_blocks, of_warps = sector_uses(case, here)
+    taken, of_blocks, of_warps = case.sector_uses(here)
     lanes = case.counts("thread_inst_executed_pred_on")[here].sum() / max(1, case.executed[here].sum())
     if of_warps < 0.9 * warps * of_blocks or taken < REUSE * of_warps or lanes < FEW_LANES:
         return

@@ -168,6 +168,6 @@ def local_memory(case: Case) -> Iterator[Draft]:
         change,
         case.text(place),
         "local memory stays in use",
-        (case.change("no_spills", mask, place),),
+        (case.change("in_registers", mask, place),),
         share,
     )

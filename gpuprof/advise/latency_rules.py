@@ -11,7 +11,10 @@ from gpuprof.base.wording import percent0
 from gpuprof.timing.state.expansion import generation_of
 from gpuprof.timing.state.static_program import GLOBAL, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
+from gpuprof.whatif.candidates import Place
 from gpuprof.whatif.changes import on_accesses
+from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.on_order import are_in_rows
 from gpuprof.whatif.search import mean_wait_cycles
 
 IN_FLIGHT = 4  # loads at a time, where there was one
@@ -31,7 +34,6 @@ def independent_work(case: Case) -> Iterator[Draft]:
     if share < 2 * LEAST_SHARE or dram_use(case) > FULL or are_in_flight(case, here):
         return
     wait = mean_wait_cycles(case.baseline, np.flatnonzero(here).tolist())
-    amount = wait * (IN_FLIGHT - 1) // IN_FLIGHT
     staged = case.chosen((case.inst["kind"] == SHARED) & (case.inst["operation"] == STORE))
     through_shared = bool((staged & place.insts & case.is_repeated).any())
     by_hand = through_shared and generation_of(case.chip.arch) >= ASYNC_COPIES
@@ -49,9 +51,20 @@ def independent_work(case: Case) -> Iterator[Draft]:
         change,
         case.text(place),
         f"stalls at {place.name} do not get shorter than {wait:,} cycles",
-        (case.change("sooner", here, place)._replace(amount=amount),),
+        (_in_flight(case, here, place, wait),),
         share,
     )
+
+
+def _in_flight(case: Case, loads: np.ndarray, place: Place, wait: int) -> Intervention:
+    """Turns of a loop together, at least two, so that IN_FLIGHT of its loads are under way; where a turn is several
+    basic blocks, as with a barrier, results that come sooner by as much as so many loads at a time save.
+    """
+    program, trace = case.baseline.program, case.baseline.subject.trace
+    turns = max(2, -(-IN_FLIGHT // int(loads.sum())))
+    if (loads & case.is_repeated).any() and are_in_rows(program, trace, loads, turns):
+        return case.change("loads_first", loads, place)._replace(amount=turns)
+    return case.change("sooner", loads, place)._replace(amount=wait * (IN_FLIGHT - 1) // IN_FLIGHT)
 
 
 def are_in_flight(case: Case, loads: np.ndarray) -> bool:

@@ -13,6 +13,7 @@ from gpuprof.whatif.bounds import OF_LAUNCH
 from gpuprof.whatif.candidates import OF_KERNEL
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.on_blocks import block_slots
+from gpuprof.whatif.changes.on_loops import fewest_turns
 
 WELL_FILLED = 0.8  # ours: of an SM's warp slots
 UNEVEN = 1.3  # ours: the longest block's work, of the mean
@@ -91,17 +92,23 @@ def more_blocks(case: Case) -> Iterator[Draft]:
     sms = case.chip.sms
     if case.n_blocks * 2 > sms or case.baseline.subject.launch.blocks_of_cluster > 1:
         return
-    parts = -(-sms // max(1, case.n_blocks))
+    # A block for each SM, or as many as the chip holds at a time; none without a turn of a loop.
+    turns = fewest_turns(case.baseline.program, case.baseline.subject.trace)
+    wanted = [-(-sms * each // case.n_blocks) for each in (1, case.baseline.timing.blocks_per_sm)]
+    few, many = (min(turns, parts) for parts in wanted)
+    if many < 2:
+        return
     yield Draft(
         "more_blocks",
         WHOLE,
         f"{case.n_blocks} blocks on {sms} SMs: {percent0(1 - case.n_blocks / sms)} of the chip has nothing to do",
         "Deal the work of a block to several: a loop over k in parts whose sums are added at the end (split-K), a grid "
         "that covers more of the output, or smaller blocks.",
-        f"gridDim.z = {parts}; each takes 1/{parts} of the loop",
+        f"gridDim.z = {few}; each takes 1/{few} of the loop" + (f"; or {many}" if many > few else ""),
         "SMs stay idle",
-        (Intervention("split", (), parts, "", OF_KERNEL),),
+        (Intervention("split", (), few, "", OF_KERNEL),),
         1 - case.n_blocks / sms,
+        others=((Intervention("split", (), many, "", OF_KERNEL),),) if many > few else (),
     )
 
 
@@ -148,7 +155,7 @@ def load_balance(case: Case) -> Iterator[Draft]:
         "SMs still end far from each other",
         (Intervention("dealt", place=OF_KERNEL),),
         share,
-        others=((Intervention("even", place=OF_KERNEL),),),
+        others=((Intervention("dealt_turns", place=OF_KERNEL),),),
     )
 
 

@@ -18,7 +18,7 @@ CONFLICTS = 1.1  # passes through the banks per needed one from which there are 
 REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared memory
 FEW_LANES = 0.7  # of a warp: a tree's later steps have fewer
 READS_PER_MULTIPLY = 0.4  # of shared memory, from which a product is bound by it
-BLOCKED_PART = 4  # of such reads, that 4 x 4 results a thread do without: all but one in four
+RESULTS = (4, 2)  # of a thread, by blocking: the first number that divides a block's warps
 MEETING = 0.9  # of the lanes of atomics, that go to one address: the warp can add up for them
 
 
@@ -180,19 +180,33 @@ def register_blocking(case: Case) -> Iterator[Draft]:
     share = case.share(case.baseline.waited(here) + case.baseline.stalled(here, ("mio_throttle", "short_scoreboard")))
     if share < LEAST_SHARE or n_multiplies < 0.05 * case.executed.sum():
         return
-    left_out = here.copy()
-    left_out[np.flatnonzero(here)[::BLOCKED_PART]] = False
+    warps = case.baseline.subject.trace[0].warps_per_block
+    times = next((each for each in RESULTS if warps % each == 0), 1)
+    again = case.chosen(on_accesses.accesses(case.inst)) & ~here | _one_operand(case, here)
+    if times == 1:
+        return
     yield Draft(
         "register_blocking",
         place,
         f"{n_reads:,} reads of shared memory for {n_multiplies:,} multiplications, {n_reads / n_multiplies:.3g} each",
-        "Let each thread compute several results, 4 x 4 say, and keep their operands in registers: eight reads then "
-        "serve sixteen multiplications.",
-        "float sums[4][4]; float a[4], b[4];",
-        f"reads of shared memory per multiplication at {place.name} stay above 0.5",
-        (case.change("free", left_out, place),),
+        f"Let each thread compute several results, {times} say, and keep their operands in registers: {times + 1} "
+        f"reads then serve {times} multiplications; of {times} x {times} results, {2 * times} serve {times * times}.",
+        f"float sums[{times}];",
+        f"reads of shared memory per multiplication at {place.name} do not fall",
+        (case.change("merged", again, place)._replace(amount=times),),
         share,
     )
+
+
+def _one_operand(case: Case, reads: np.ndarray) -> np.ndarray:
+    """Reads of half of the words, the widest ones: those of the operand that each of a thread's results has for itself,
+    while all share the other.
+    """
+    width = case.inst["width"].astype(np.int64)
+    order = np.flatnonzero(reads)[np.argsort(-width[reads], kind="stable")]
+    found = np.zeros(len(reads), np.bool_)
+    found[order[2 * np.cumsum(width[order]) <= width[order].sum()]] = True
+    return found
 
 
 def tensor_cores(case: Case) -> Iterator[Draft]:

@@ -4,14 +4,24 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import starts
-from gpuprof.isa.encoding import encode
+from gpuprof.isa.encoding import encode, make
 from gpuprof.run.stored_launches import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import power_on
 from gpuprof.whatif.changes.intervention import Intervention
+from gpuprof.whatif.changes.kinds import Scene
 from gpuprof.whatif.changes.whole_trace import sector_counts
-from gpuprof.whatif.timing_again import timed
-from tests.support.timing_support import launch, piece
+from gpuprof.whatif.timing_again import changed, timed
+from tests.support.timing_support import access, launch, piece, warp
+from tests.timing.test_timing import A64
+
+# A load in a loop, of basic block 0; block 1 is the exit.
+LOOP = [make("LDG.32", dst=0, a=2, mods=A64), make("BRA", guard=0, imm=-32 & 0xFFFFFFFF), make("EXIT")]
+
+
+def turns(*sectors):
+    """A warp of LOOP, which loads a sector in each turn."""
+    return warp([0] * len(sectors) + [1], [access([s]) for s in sectors])
 
 
 def subject(chip, instructions, warps, warps_per_block=1, **numbers) -> Subject:
@@ -47,3 +57,17 @@ def warps_of(piece: TracePiece) -> list:
 def sector_rows(piece: TracePiece) -> list[list[int]]:
     """The sectors of each access."""
     return [some.tolist() for some in np.split(piece.sectors, starts(sector_counts(piece.accesses))[1:-1])]
+
+
+def after(chip, code, warps, what, per_block=1) -> Scene:
+    _, scene = changed(subject(chip, code, warps, per_block), [what])
+    return scene
+
+
+def shape(piece: TracePiece) -> tuple[int, int]:
+    return piece.n_blocks, piece.warps_per_block
+
+
+def rows(piece: TracePiece) -> list[tuple[list[int], list[int]]]:
+    """The basic blocks and sectors of each warp."""
+    return [(blocks, [s for _, some in accesses for s in some]) for blocks, accesses, _ in warps_of(piece)]

@@ -4,10 +4,9 @@ import pytest
 
 from gpuprof.isa.encoding import make
 from gpuprof.whatif.changes.on_program import AT_ONCE
-from gpuprof.whatif.timing_again import changed
 from tests.support.timing_support import COUNTED, access, warp
 from tests.timing.test_timing import A64, ffma
-from tests.whatif.hand import at, cycles, sector_rows, subject, warps_of
+from tests.whatif.hand import LOOP, after, at, cycles, rows, sector_rows, shape, subject, turns, warps_of
 
 L1, L2, DRAM = 33, 200, 552  # cycles from load to use
 LINES = f"""inherits = "a100"
@@ -105,11 +104,6 @@ def timed_barrier(some, *interventions):
 BRANCH = make("BRA", guard=0, imm=32)
 
 
-def after(chip, code, warps, what, per_block=1):
-    _, scene = changed(subject(chip, code, warps, per_block), [what])
-    return scene
-
-
 def test_shorter_side_of_a_branch(chip):
     """Blocks: 0 ends with the branch; 1 (two instructions) and 2 (four) are its sides; 3 is where they meet."""
     blocks = [0, 1, 2, 3]
@@ -136,13 +130,6 @@ def test_what_is_packed_stays(chip):
     assert sector_rows(scene.pieces[0]) == [[8, 9, 10, 11]]
 
 
-def test_second_load_of_a_sector_hits(chip):
-    code = [*[make("LDG.32", dst=0, a=2, mods=A64)] * 3, EXIT]
-    accesses = [access([8, 9]), access([9, 10]), access([8, 10])]
-    scene = after(chip, code, [warp([0], accesses)], at("read_once", 0, 1, 2))
-    assert sector_rows(scene.pieces[0]) == [[8, 9], [10], []]
-
-
 def test_longest_block_first(chip):
     """Block 1 runs its basic block three times."""
     code = [ffma(0, 0), make("BRA", guard=0, imm=-32 & 0xFFFFFFFF), EXIT]
@@ -151,32 +138,37 @@ def test_longest_block_first(chip):
     assert [blocks for blocks, _, _ in warps_of(scene.pieces[0])] == [[0, 0, 0, 1], [0, 0, 1], [0, 1]]
 
 
-LOOP = [make("LDG.32", dst=0, a=2, mods=A64), make("BRA", guard=0, imm=-32 & 0xFFFFFFFF), EXIT]
-
-
-def turns(*sectors):
-    return warp([0] * len(sectors) + [1], [access([s]) for s in sectors])
-
-
-def shape(piece):
-    return piece.n_blocks, piece.warps_per_block
-
-
-def rows(piece):
-    """The basic blocks and sectors of each warp."""
-    return [(blocks, [s for _, some in accesses for s in some]) for blocks, accesses, _ in warps_of(piece)]
-
-
 def test_block_in_two_parts(chip):
-    """The parts of a block follow each other, each with a part of each of its warps."""
+    """The parts of a block follow each other. Each has a part of the turns of each of its warps, and what is after its
+    loop.
+    """
     scene = after(chip, LOOP, [turns(1, 2, 3), turns(5, 6, 7)], at("split", amount=2), 2)
     assert shape(scene.pieces[0]) == (2, 2)
-    assert rows(scene.pieces[0]) == [([0, 0], [1, 2]), ([0, 0], [5, 6]), ([0, 1], [3]), ([0, 1], [7])]
+    assert rows(scene.pieces[0]) == [([0, 1], [1]), ([0, 1], [5]), ([0, 0, 1], [2, 3]), ([0, 0, 1], [6, 7])]
 
 
-def test_even_work(chip):
-    scene = after(chip, LOOP, [turns(1, 2, 3, 4, 5, 6), turns(7)], at("even"))
-    assert rows(scene.pieces[0]) == [([0, 0, 0, 0], [1, 2, 3, 4]), ([0, 0, 1, 0, 1], [5, 6, 7])]
+def test_turns_dealt_to_blocks(chip):
+    scene = after(chip, LOOP, [turns(1, 2, 3, 4, 5, 6), turns(7)], at("dealt_turns"))
+    assert rows(scene.pieces[0]) == [([0, 0, 0, 0, 1], [1, 3, 5, 7]), ([0, 0, 0, 1], [2, 4, 6])]
+
+
+def test_turns_dealt_to_warps(chip):
+    """Two blocks of two warps; the first has all turns: one after the other they go to another block, and every second
+    one in a block to its other warp.
+    """
+    warps = [turns(1, 3, 5, 7), turns(2, 4, 6, 8), warp([1]), warp([1])]
+    scene = after(chip, LOOP, warps, at("dealt_turns"), 2)
+    assert [sectors for _, sectors in rows(scene.pieces[0])] == [[1, 5], [3, 7], [2, 6], [4, 8]]
+
+
+def test_turns_with_a_barrier_stay_together(chip):
+    code = [make("LDG.32", dst=0, a=2, mods=A64), make("BAR.SYNC"), make("BRA", guard=0, imm=-48 & 0xFFFFFFFF), EXIT]
+    warps = [
+        warp([0, 1] * len(some) + [2], [access([sector]) for sector in some])
+        for some in ([1, 2, 3], [5, 6, 7], [8], [9])
+    ]
+    scene = after(chip, code, warps, at("dealt_turns"), 2)
+    assert [sectors for _, sectors in rows(scene.pieces[0])] == [[1, 3], [5, 7], [2, 8], [6, 9]]
 
 
 def test_smaller_blocks(chip):

@@ -20,7 +20,7 @@ TOLD = {
     "free": lambda insts, amount: Changes(gone=insts),
     "open_barrier": lambda insts, amount: Changes(open=insts),
 }
-ON_TRACE = ("l1_hits", "packed", "no_conflicts", "read_once", "dealt")
+ON_TRACE = ("l1_hits", "packed", "no_conflicts", "dealt")
 OPERATIONS = {
     "l2_hits": ("LDG.32",),
     "sooner": ("LDG.32", "LDS.32", "FFMA", "DFMA", "MUFU.RCP", "SHFL"),
@@ -29,7 +29,6 @@ OPERATIONS = {
     "l1_hits": ("LDG.32",),
     "packed": ("LDG.32", "STG.32"),
     "no_conflicts": ("LDS.32",),
-    "read_once": ("LDG.32",),
     "dealt": (),
 }
 

@@ -8,7 +8,17 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif.changes import on_accesses, on_blocks, on_chip, on_program, on_steps
+from gpuprof.whatif.changes import (
+    on_accesses,
+    on_blocks,
+    on_chip,
+    on_loops,
+    on_order,
+    on_program,
+    on_registers,
+    on_steps,
+    on_tiles,
+)
 from gpuprof.whatif.changes.intervention import Intervention
 
 
@@ -71,12 +81,32 @@ def _f32(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
     return scene._replace(program=on_program.in_single_precision(scene.program, chosen, scene.chip))
 
 
+def _tiled(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    program, pieces = on_tiles.tiled(scene.program, scene.pieces, chosen, what.amount, scene.chip)
+    return scene._replace(program=program, pieces=pieces)
+
+
+def _loaded_once(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
+    program, pieces = on_registers.loaded_once(scene.program, scene.pieces, chosen)
+    return scene._replace(program=program, pieces=pieces)
+
+
+def _loads_first(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    program, pieces = on_order.loads_first(scene.program, scene.pieces, chosen, what.amount)
+    return scene._replace(program=program, pieces=pieces)
+
+
+def _in_registers(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
+    program, pieces = on_registers.in_registers(scene.program, scene.pieces, chosen, scene.chip)
+    return scene._replace(program=program, pieces=pieces)
+
+
 def _dealt(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
     return scene._replace(pieces=on_blocks.dealt(scene.program, scene.pieces))
 
 
 def _split(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.split(scene.program, scene.pieces, what.amount))
+    return scene._replace(pieces=on_loops.split(scene.program, scene.pieces, what.amount))
 
 
 def _one_in(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
@@ -101,12 +131,17 @@ def _repeated(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(pieces=on_blocks.repeated(scene.pieces, what.amount))
 
 
-def _even(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.even(scene.program, scene.pieces))
+def _dealt_turns(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
+    return scene._replace(pieces=on_loops.dealt_turns(scene.program, scene.pieces))
 
 
 def _wide(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
     program, pieces = on_blocks.wide(scene.program, scene.pieces, chosen, what.amount)
+    return scene._replace(program=program, pieces=pieces)
+
+
+def _merged(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+    program, pieces = on_blocks.merged(scene.program, scene.pieces, chosen, what.amount)
     return scene._replace(program=program, pieces=pieces)
 
 
@@ -119,10 +154,12 @@ KINDS = {
         on_trace=_accesses(on_accesses.without_sectors)),
     "l2_hits": Kind("What it reads, the L2 has: it never waits for the DRAM.",
         on_trace=_instructions(on_program.with_l2_hits)),
-    "read_once": Kind("Its loads of what the warp has loaded there before hit the L1.",
-        on_trace=_accesses(on_accesses.read_once)),
+    "loaded_once": Kind("Its loads of what the warp has loaded there before are not there: a register still has it.",
+        on_trace=_loaded_once),
     "from_shared": Kind("Its loads come from shared memory, without bank conflicts.",
         on_trace=_on_this_chip(on_program.in_shared_memory)),
+    "tiled": Kind("Its loads come from a tile in shared memory, as by `from_shared`; each thread of the block loads so "
+        "many elements of each tile before, and stores them, between two barriers.", on_trace=_tiled),
     "packed": Kind("Its accesses to global memory take the fewest sectors for their bytes: the lines that they fill, "
         "of those that they touched, the least used first.", on_trace=_accesses(on_accesses.packed)),
     "no_conflicts": Kind("Its accesses to shared memory pass the banks as often as their bytes need.",
@@ -135,6 +172,9 @@ KINDS = {
         on_trace=_accesses(on_accesses.uniform)),
     "sooner": Kind("Its results come so many cycles sooner: one cycle after their issue at the soonest, and from the "
         "L2 not before the end of the quantum of 64 cycles of their request.", on_trace=_sooner),
+    "loads_first": Kind("The loads of so many runs of its basic block come first, with what they need, as where a loop "
+        "is unrolled; each value has a register of its own, and one comparison and branch is left.",
+        on_trace=_loads_first),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
@@ -147,6 +187,9 @@ KINDS = {
         on_trace=_accesses(on_steps.joined_sides)),
     "no_spills": Kind("Accesses to local memory take no issue slot and no memory.",
         on_trace=_both(on_program.removed)),
+    "in_registers": Kind("Each word of local memory is a register: accesses to the same words every time take no issue "
+        "slot, and wait for what is stored there; others select, once for each word that they may access.",
+        on_trace=_in_registers),
     "perfect_l1": Kind("All loads hit the L1.", on_trace=_accesses(on_accesses.without_sectors)),
     "perfect_l2": Kind("All that is read, the L2 has.", on_trace=_instructions(on_program.with_l2_hits)),
     "endless_dram": Kind("The DRAM has no limit of bandwidth and opens rows in no time; its latency stays.",
@@ -160,17 +203,20 @@ KINDS = {
     "no_overhead": Kind("The launch itself costs nothing.", on_chip.without_launch_overhead),
     "dealt": Kind("Blocks start in the order of the issue slots that they take, most first, so that SMs end together.",
         on_trace=_dealt),
-    "split": Kind("Each block is so many blocks, which have a part of its steps each.", on_trace=_split),
+    "split": Kind("Each block is so many blocks, each of which does a part of the turns of its loops, and all that is "
+        "before and after them.", on_trace=_split),
     "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
     "repeated": Kind("There are all blocks, so many times.", on_trace=_repeated),
-    "even": Kind("All warps have the same work: the steps of all, one after the other, cut into equal parts.",
-        on_trace=_even),
+    "dealt_turns": Kind("The turns of the outermost loops are dealt to the blocks one by one, and in each block to its "
+        "warps; where turns have barriers, those of a block's warps together.", on_trace=_dealt_turns),
     "smaller_blocks": Kind("Each block is so many blocks of a part of its warps.", on_trace=_smaller_blocks),
     "full_warps": Kind("Lanes that go the same way are together: as many runs of each basic block as they fill warps.",
         on_trace=_full_warps),
     "thinned": Kind("Of a warp's runs of its basic block, there is one of so many.", on_trace=_thinned),
     "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many "
         "times as wide, all else it does once.", on_trace=_wide),
+    "merged": Kind("One warp does the work of so many warps of its block: its accesses are as many times as wide, what "
+        "it computes of them it computes as many times, all else it does once.", on_trace=_merged),
     "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),
 }  # fmt: skip
 

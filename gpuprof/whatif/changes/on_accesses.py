@@ -218,3 +218,8 @@ def shared_accesses(inst: np.ndarray) -> np.ndarray:
 def atomics(inst: np.ndarray) -> np.ndarray:
     in_memory = np.isin(inst["kind"], (GLOBAL, GENERIC, SHARED))
     return in_memory & np.isin(inst["operation"], (ATOMIC, REDUCTION)) & (inst["lane_nbytes"] + inst["lane_turns"] > 0)
+
+
+def accesses(inst: np.ndarray) -> np.ndarray:
+    """bool (n,): loads, stores, copies and atomics."""
+    return global_accesses(inst) | shared_accesses(inst) | atomics(inst)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.on_steps import slots_of_blocks
@@ -29,39 +29,6 @@ def block_slots(program: StaticProgram, piece: TracePiece) -> np.ndarray:
 def dealt(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePiece, ...]:
     """Blocks start in the order of their length, longest first, so that SMs end together."""
     return (in_order(pieces, longest_first(program, pieces)),)
-
-
-def split(program: StaticProgram, pieces: Sequence[TracePiece], parts: int) -> tuple[TracePiece, ...]:
-    """Each block as so many blocks, which have a part of its steps each, one after the other; as fewer where a warp has
-    fewer steps.
-    """
-    parts = min(parts, *(int(np.diff(piece.step_start).min()) for piece in pieces))
-    return tuple(_split(program, piece, parts) for piece in pieces)
-
-
-def _split(program: StaticProgram, piece: TracePiece, parts: int) -> TracePiece:
-    """Rows go from (block, warp) to (block, part, warp): the rows themselves are regrouped, none changes."""
-    steps, n_warps = np.diff(piece.step_start), piece.warps_per_block
-    # Part k of a warp has the steps up to the (k + 1)-th cut.
-    cuts = piece.step_start[:-1, None] + steps[:, None] * np.arange(1, parts + 1) // parts
-    at = positions(piece, program)
-    accesses = np.searchsorted(at.step, cuts)
-    sectors = starts(sector_counts(piece.accesses))[accesses]
-    ends = {"step_start": cuts, "access_start": accesses, "sector_start": sectors}
-    lengths = {name: np.diff(end, axis=1, prepend=getattr(piece, name)[:-1, None]) for name, end in ends.items()}
-    order = np.arange(len(steps) * parts).reshape(-1, n_warps, parts).transpose(0, 2, 1).ravel()
-    changed = {}
-    for start, rows in ROWS:
-        values, n = getattr(piece, rows), lengths[start].ravel()
-        first = starts(n)[:-1][order]
-        changed[start] = starts(n[order])
-        changed[rows] = values[np.repeat(first - changed[start][:-1], n[order]) + np.arange(len(values))]
-    return piece._replace(
-        **changed,
-        first_block=piece.first_block * parts,
-        n_blocks=piece.n_blocks * parts,
-        final=np.ones(len(order), np.bool_),
-    )
 
 
 def one_in(pieces: Sequence[TracePiece], every: int) -> tuple[TracePiece, ...]:
@@ -113,6 +80,18 @@ def wide(
     return replace(program, inst=inst), (joined,)
 
 
+def merged(
+    program: StaticProgram, pieces: Sequence[TracePiece], chosen: np.ndarray, times: int
+) -> tuple[StaticProgram, tuple[TracePiece, ...]]:
+    """One warp does the work of so many warps of its block. Launches whose warps do not all take the same steps stay as
+    they are.
+    """
+    if pieces[0].warps_per_block % times:
+        return program, tuple(pieces)
+    merged_program, found = wide(program, smaller(pieces, times), chosen, times)
+    return (program, tuple(pieces)) if merged_program is program else (merged_program, found)
+
+
 def _all_alike(piece: TracePiece, access_inst: np.ndarray) -> bool:
     """All warps take the same steps."""
     n_warps = len(piece.final)
@@ -151,18 +130,3 @@ def smaller(pieces: Sequence[TracePiece], parts: int) -> tuple[TracePiece, ...]:
         )
         for piece in pieces
     )
-
-
-def even(program: StaticProgram, pieces: Sequence[TracePiece]) -> tuple[TracePiece, ...]:
-    """All warps have the same work: the steps of all, one after the other, cut into parts of as many issue slots."""
-    whole = in_order(pieces, np.arange(sum(piece.n_blocks for piece in pieces)))
-    slots = np.cumsum(np.maximum(1, slots_of_blocks(program)[whole.steps["block"]]))
-    n_warps, n_steps = len(whole.final), len(whole.steps)
-    cuts = np.searchsorted(slots, slots[-1] * np.arange(1, n_warps) / n_warps, side="right")
-    # each warp has a step
-    cuts = np.minimum(np.maximum(cuts, np.arange(1, n_warps)), n_steps - n_warps + np.arange(1, n_warps))
-    step_start = np.concatenate([[0], np.maximum.accumulate(cuts), [n_steps]])
-    at = positions(whole, program)
-    access_start = np.searchsorted(at.step, step_start)
-    sector_start = starts(sector_counts(whole.accesses))[access_start]
-    return (whole._replace(step_start=step_start, access_start=access_start, sector_start=sector_start),)

@@ -83,3 +83,56 @@ def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
     return pieces[0]._replace(
         **joined, first_block=0, n_blocks=len(order), final=np.ones(len(warps), np.bool_), number=0
     )
+
+
+def from_steps(piece: TracePiece, made_by: np.ndarray, warps: Sequence[np.ndarray]) -> TracePiece:
+    """Warps that take steps of a piece, each with its accesses. made_by: the step of each access. warps: of each warp,
+    int64, the numbers of its steps in their order; as many warps as the piece has.
+    """
+    steps = np.concatenate(warps)
+    n_accesses = np.bincount(made_by, minlength=len(piece.steps))
+    accesses = runs(starts(n_accesses)[:-1][steps], n_accesses[steps])
+    counts = sector_counts(piece.accesses)
+    sectors = runs(starts(counts)[:-1][accesses], counts[accesses])
+    step_start = starts(np.array([len(some) for some in warps]))
+    access_start = starts(n_accesses[steps])[step_start]
+    return piece._replace(
+        step_start=step_start,
+        steps=piece.steps[steps],
+        access_start=access_start,
+        accesses=piece.accesses[accesses],
+        sector_start=starts(counts[accesses])[access_start],
+        sectors=piece.sectors[sectors],
+        final=np.ones(len(warps), np.bool_),
+    )
+
+
+def runs(first: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """int64 (sum of n,): n numbers from each first one on."""
+    return np.repeat(first - starts(n)[:-1], n) + np.arange(int(n.sum()))
+
+
+class Inserted(NamedTuple):
+    """Accesses to come into a piece. step: int64 (n,), ascending, the step before whose own accesses each comes;
+    accesses: ACCESS_DTYPE (n,); sectors: int64, theirs.
+    """
+
+    step: np.ndarray
+    accesses: np.ndarray
+    sectors: np.ndarray
+
+
+def with_more_accesses(piece: TracePiece, made_by: np.ndarray, more: Inserted) -> TracePiece:
+    """made_by: the step of each access of the piece."""
+    order = np.argsort(np.concatenate([2 * made_by + 1, 2 * more.step]), kind="stable")
+    counts = np.concatenate([sector_counts(piece.accesses), sector_counts(more.accesses)])
+    sectors = np.concatenate([piece.sectors, more.sectors])
+    n_sectors = counts[order]
+    n_accesses = np.bincount(np.concatenate([made_by, more.step]), minlength=len(piece.steps))
+    access_start = starts(n_accesses)[piece.step_start]
+    return piece._replace(
+        access_start=access_start,
+        accesses=np.concatenate([piece.accesses, more.accesses])[order],
+        sector_start=starts(n_sectors)[access_start],
+        sectors=sectors[runs(starts(counts)[:-1][order], n_sectors)],
+    )
