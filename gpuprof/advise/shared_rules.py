@@ -19,6 +19,7 @@ REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared mem
 FEW_LANES = 0.7  # of a warp: a tree's later steps have fewer
 READS_PER_MULTIPLY = 0.4  # of shared memory, from which a product is bound by it
 BLOCKED_PART = 4  # of such reads, that 4 x 4 results a thread do without: all but one in four
+HALVES = frozenset(("f16", "bf16"))  # of which tensor pipes multiply matrices; conversions to f32 name them, too
 MEETING = 0.9  # of the lanes of atomics, that go to one address: the warp can add up for them
 
 
@@ -197,13 +198,13 @@ def register_blocking(case: Case) -> Iterator[Draft]:
 
 def tensor_cores(case: Case) -> Iterator[Draft]:
     """Half-precision products on the plain pipes."""
-    halves = np.array([op.kind == "compute" and "f16" in op.types for op in case.ops], np.bool_)
-    widened = np.array([op.latency == "conversion" and "f16" in op.types for op in case.ops], np.bool_)
+    halves = np.array([op.kind == "compute" and not HALVES.isdisjoint(op.types) for op in case.ops], np.bool_)
     multiplies = case.chosen(
         np.array([op.pipe in ("fma", "half") and multiplies_and_adds(op) for op in case.ops], np.bool_)
         & case.is_repeated
     )
-    if not (case.chosen(halves | widened) & case.is_repeated).any() or kinds_of(case, "matrix", "matrix_async").any():
+    by_tensor = case.chosen(kinds_of(case, "matrix", "matrix_async"))  # another kernel of the module may have some
+    if not (case.chosen(halves) & case.is_repeated).any() or by_tensor.any():
         return
     place = case.worst(multiplies, case.executed)
     if place is None or case.executed[multiplies].sum() < 0.1 * case.executed.sum() or not case.chip.tensor:
