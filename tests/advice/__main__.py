@@ -1,5 +1,5 @@
-"""python -m tests.advice [--published] [NAME ...] [--write]: advice on the corpus, or on kernels before a published step,
-as a table; --write: into docs/advice.md.
+"""python -m tests.advice [--published] [NAME ...] [--write]: advice as a table, on the corpus or on kernels before
+published steps; --write: into docs/advice.md.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""What advice says of the kernel before a published step, and `outcomes.csv`, which keeps it.
+"""Asks advice on the kernel before a published step; `outcomes.csv` has what it said.
 
-The kernel runs as the comparison with real cards runs it: on a part of the chip, at one or two sizes, and a full wave of
-a grid that is run by waves. Of two sizes, the cycles before and after each follow from the line through both, as the
+The kernel runs as the comparison with real cards runs it: on a part of the chip, at one or two sizes, and a full wave
+of a grid that is run by waves. Of two sizes, the cycles before and after each follow from the line through both, as the
 cycles of the published launch do.
 """
 
@@ -70,7 +70,7 @@ def pieces_of(case: Case) -> list[Piece]:
 
 
 def _gain(case: Case, advice: Sequence[Advice]) -> float:
-    """Of the published launch, whose cycles before and after follow from those of the case's runs."""
+    """Gives the gain of the published launch, whose cycles follow from those of the case's runs."""
     before = published_size(case, [each.cycles_before for each in advice])
     return before / published_size(case, [each.cycles_after for each in advice])
 

@@ -1,6 +1,6 @@
 """Steps that authors published: a kernel's time on a card before and after one change.
 
-`steps.csv` has the pairs. They were chosen from the published rows alone, before advice was asked on any of them:
+`steps.csv` has the pairs. They were chosen from the published rows, before advice was asked on any of them:
 
     before, after  rows of tests/silicon/published.csv: the same work, card and size
     topic          of tests.advice.pairs.TOPICS: what the author changed; several with | where they are equally right

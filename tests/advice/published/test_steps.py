@@ -10,7 +10,7 @@ from tests.advice.published.outcomes import Outcome, outcome_of, read_outcomes
 from tests.advice.published.steps import Step, cases, read_steps
 from tests.silicon.case import Case, Run
 
-AGAIN = "measure them anew: python -m tests.advice --published --write"
+AGAIN = "measure them again: python -m tests.advice --published --write"
 CHEAP = ("a100-80-smemstride32", "a100-olcf-atomic_red")
 STRIDES = Step("a100-80-smemstride32", "a100-80-smemstride33", ("bank_conflicts",), "a stride of 33 words")
 
