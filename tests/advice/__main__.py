@@ -74,7 +74,7 @@ def published(names: Sequence[str], is_written: bool) -> None:
         if not names or step.before in names:
             found.append((step, outcome_of_step(step)))
             print(table.line(*found[-1]), flush=True)
-    print(table.summary(found))
+    print(*table.summary(found))
     if is_written:
         write_outcomes(outcome for _, outcome in found)
         write(table.BEGIN, table.block(found), table.END)

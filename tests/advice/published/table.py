@@ -34,16 +34,16 @@ def line(step: Step, outcome: Outcome) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def summary(found: Sequence[tuple[Step, Outcome]]) -> str:
+def summary(found: Sequence[tuple[Step, Outcome]]) -> tuple[str, str]:
     first = sum(outcome.place == 1 for _, outcome in found)
     later = sum(outcome.place > 1 for _, outcome in found)
     published = sum(is_near(outcome.promised, step.published) for step, outcome in found)
     model = sum(is_near(outcome.promised, step.model) for step, outcome in found)
     return (
-        f"The author's topic is first in {first} of {len(found)}, further down in {later}; {published} promised gains "
-        f"are within 15 % of the published, {model} of the model's."
+        f"The author's topic is first in {first} of {len(found)}, further down in {later}.",
+        f"{published} promised gains are within 15 % of the published, {model} of the model's.",
     )
 
 
 def block(found: Sequence[tuple[Step, Outcome]]) -> Iterator[str]:
-    yield from (summary(found), "", *HEAD, *(line(step, outcome) for step, outcome in found), "")
+    yield from (*summary(found), "", *HEAD, *(line(step, outcome) for step, outcome in found), "")

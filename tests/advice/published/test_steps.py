@@ -46,8 +46,8 @@ def test_a_line_and_the_summary():
         f"{head} - | - | 7.11 | 7.39 | - (off) |",
     ]
     assert table.summary([(STRIDES, near), (STRIDES, far), (STRIDES, none)]) == (
-        "The author's topic is first in 1 of 3, further down in 1; 1 promised gains are within 15 % of the published, "
-        "1 of the model's."
+        "The author's topic is first in 1 of 3, further down in 1.",
+        "1 promised gains are within 15 % of the published, 1 of the model's.",
     )
 
 
