@@ -19,6 +19,7 @@ REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared mem
 FEW_LANES = 0.7  # of a warp: a tree's later steps have fewer
 READS_PER_MULTIPLY = 0.4  # of shared memory, from which a product is bound by it
 RESULTS = (4, 2)  # of a thread, by blocking: the first number that divides a block's warps
+HALVES = frozenset(("f16", "bf16"))  # of which tensor pipes multiply matrices; conversions to f32 name them, too
 MEETING = 0.9  # of the lanes of atomics, that go to one address: the warp can add up for them
 
 
@@ -211,13 +212,13 @@ def _one_operand(case: Case, reads: np.ndarray) -> np.ndarray:
 
 def tensor_cores(case: Case) -> Iterator[Draft]:
     """Half-precision products on the plain pipes."""
-    halves = np.array([op.kind == "compute" and "f16" in op.types for op in case.ops], np.bool_)
-    widened = np.array([op.latency == "conversion" and "f16" in op.types for op in case.ops], np.bool_)
+    halves = np.array([op.kind == "compute" and not HALVES.isdisjoint(op.types) for op in case.ops], np.bool_)
     multiplies = case.chosen(
         np.array([op.pipe in ("fma", "half") and multiplies_and_adds(op) for op in case.ops], np.bool_)
         & case.is_repeated
     )
-    if not (case.chosen(halves | widened) & case.is_repeated).any() or kinds_of(case, "matrix", "matrix_async").any():
+    by_tensor = case.chosen(kinds_of(case, "matrix", "matrix_async"))  # another kernel of the module may have some
+    if not (case.chosen(halves) & case.is_repeated).any() or by_tensor.any():
         return
     place = case.worst(multiplies, case.executed)
     if place is None or case.executed[multiplies].sum() < 0.1 * case.executed.sum() or not case.chip.tensor:

@@ -1,4 +1,6 @@
-"""python -m tests.advice [NAME ...] [--write]: advice on the corpus, as a table; --write: into docs/advice.md."""
+"""python -m tests.advice [--published] [NAME ...] [--write]: advice as a table, on the corpus or on kernels before
+published steps; --write: into docs/advice.md.
+"""
 
 import sys
 import tempfile
@@ -7,6 +9,9 @@ from pathlib import Path
 
 from tests.advice.pairs import CORPUS, read_pairs
 from tests.advice.pairs_measured import Outcome, outcome_of
+from tests.advice.published import table
+from tests.advice.published.outcomes import outcome_of as outcome_of_step, write_outcomes
+from tests.advice.published.steps import read_steps
 from tests.paths import DOCS
 
 PAGE = DOCS / "advice.md"
@@ -48,17 +53,37 @@ def block(by_folder: dict[Path, list[Outcome]]) -> Iterable[str]:
         yield from (f"### {TITLES[folder]}", "", summary(found), "", *HEAD, *map(line, found), "")
 
 
-def main() -> None:
-    names = [word for word in sys.argv[1:] if not word.startswith("--")]
+def write(begin: str, lines: Iterable[str], end: str) -> None:
+    """Puts lines between two of the page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(before + "\n".join([begin, "", *lines, end]) + after, encoding="utf-8")
+
+
+def corpus(names: Sequence[str], is_written: bool) -> None:
     by_folder = {folder: list(outcomes(folder, names)) for folder in TITLES}
     for folder, found in by_folder.items():
         print(TITLES[folder], summary(found), sep=": ")
-    if "--write" in sys.argv and not names:
-        page = PAGE.read_text(encoding="utf-8")
-        before, _, rest = page.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        text = "\n".join([BEGIN, "", *block(by_folder), END])
-        PAGE.write_text(before + text + after, encoding="utf-8")
+    if is_written:
+        write(BEGIN, block(by_folder), END)
+
+
+def published(names: Sequence[str], is_written: bool) -> None:
+    found = []
+    for step in read_steps():
+        if not names or step.before in names:
+            found.append((step, outcome_of_step(step)))
+            print(table.line(*found[-1]), flush=True)
+    print(*table.summary(found))
+    if is_written:
+        write_outcomes(outcome for _, outcome in found)
+        write(table.BEGIN, table.block(found), table.END)
+
+
+def main() -> None:
+    names = [word for word in sys.argv[1:] if not word.startswith("--")]
+    run = published if "--published" in sys.argv else corpus
+    run(names, "--write" in sys.argv and not names)
 
 
 if __name__ == "__main__":
