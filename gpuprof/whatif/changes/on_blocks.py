@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
+from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts, taken
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.on_steps import slots_of_blocks
@@ -55,7 +55,7 @@ def _split(program: StaticProgram, piece: TracePiece, parts: int) -> TracePiece:
         values, n = getattr(piece, rows), lengths[start].ravel()
         first = starts(n)[:-1][order]
         changed[start] = starts(n[order])
-        changed[rows] = values[np.repeat(first - changed[start][:-1], n[order]) + np.arange(len(values))]
+        changed[rows] = taken(values, np.repeat(first - changed[start][:-1], n[order]) + np.arange(len(values)))
     return piece._replace(
         **changed,
         first_block=piece.first_block * parts,
