@@ -17,7 +17,8 @@ from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES, nowhere
 from gpuprof.run.launching.sampling_overhead import copy_of
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
-from gpuprof.run.stored_launches import Subject, read_launches
+from gpuprof.run.stored_launches import read_launches
+from gpuprof.run.subject import Subject
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.whatif.baseline import baseline_of
