@@ -6,7 +6,6 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from gpuprof.base.inputs import is_missing
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import nbytes, whole
@@ -18,7 +17,7 @@ from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.subject import Subject
 from gpuprof.run.trace_file.layout import Identity
-from gpuprof.run.trace_file.read import read_traces, wanted_of
+from gpuprof.run.trace_file.read import holds_traces, read_traces, wanted_of
 from gpuprof.run.trace_file.write import write_traces
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine
@@ -86,7 +85,7 @@ def _without_pieces(grid: Grid) -> Grid:
 
 def read_launches(recording: Path, wanted: Collection[int], traces: Path | None = None) -> dict[int, Subject]:
     """The launches of a recording with these indexes, carried out once more on the chip that it was recorded on. With a
-    file of traces they are taken from there; where it is missing or empty, it is written.
+    file of traces they are taken from there; what is none is written.
 
     Raises UsageError for a file that is not there; NotComparable for a recording without a command stream, or of which
     only a part of the blocks was timed; GpuprofError where the traces are too large; what `replay` raises, and what
@@ -99,16 +98,11 @@ def read_launches(recording: Path, wanted: Collection[int], traces: Path | None 
     if traces is None:
         return _carried_out(stream, chip, wanted)
     identity = _identity(stream, chip)
-    if has_content(traces):
+    if holds_traces(traces):
         return wanted_of(traces, read_traces(traces, identity, stream, chip), wanted)
     found = _carried_out(stream, chip, wanted)
     write_traces(traces, identity, found.values())
     return found
-
-
-def has_content(traces: Path) -> bool:
-    """False for a file that is missing or empty: it is written."""
-    return not is_missing(traces) and traces.stat().st_size > 0
 
 
 def _identity(stream: SavedStream, chip: Chip) -> Identity:

@@ -93,11 +93,11 @@ def seconds_of(text: str) -> float:
 
 def claim_outputs(file: Path, given: Given) -> None:
     """Checks, before any work, the outputs of TIMED_AGAIN. A file of traces that is there is read."""
-    from gpuprof.run.stored_launches import has_content
+    from gpuprof.run.trace_file.read import holds_traces
 
     if given.output:
         claim(given.output, database, [file], given.force)
-    if given.trace_file and not has_content(given.trace_file):
+    if given.trace_file and not holds_traces(given.trace_file):
         claim(given.trace_file, traces, [file, *filter(None, [given.output])], given.force)
 
 

@@ -1,17 +1,18 @@
-"""The bytes of NAME.gptrace: a header, then chunks. Numbers are little-endian.
+"""The bytes of NAME.gptrace: a header, then chunks. Numbers are little-endian, and unsigned in headers.
 
-  0             8         12
-+-------------+---------+----------+
-| "GPTRACE\\n" | version | 0        |      the header
-+-------------+---------+----------+
+    0             8         12
+    +-------------+---------+----------+
+    | "GPTRACE\\n" | version | 0        |      the header
+    +-------------+---------+----------+
 
-  0        4         8                16
-+--------+---------+----------------+---------+
-| type   | CRC-32  | nbytes         | payload |      a chunk: the CRC is of the payload
-+--------+---------+----------------+---------+
+    0        4         8                16
+    +--------+---------+----------------+---------+
+    | type   | CRC-32  | nbytes         | payload |      a chunk: the CRC is of the payload
+    +--------+---------+----------------+---------+
 
-HEAD comes first, then the batches: of each BTCH, then its TABLs in the order of `timing.state.machine.lasting_tables`,
-then its PIECs, by grid and first block; ENDF is last. Objects are JSON in ASCII.
+HEAD comes first, then the batches: of each its BTCH, its TABLs in the order in which
+`timing.state.machine.lasting_tables` has them, its PIECs by grid and first block. ENDF is last.
+Objects are JSON in ASCII. The header of a piece has four numbers of 4 bytes, then three of 8.
 """
 
 import struct

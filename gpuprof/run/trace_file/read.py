@@ -12,7 +12,7 @@ from zlib import crc32, decompressobj, error as ZlibError
 
 import numpy as np
 
-from gpuprof.base.inputs import TRACES, open_input
+from gpuprof.base.inputs import TRACES, is_regular, open_input
 from gpuprof.chips import Chip
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import PAGE_NBYTES
@@ -49,6 +49,16 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine, lasting_tables, power_on
 
 MOST_COUNT = 1 << 53  # cycles, and requests of the L2
+
+
+def holds_traces(path: Path) -> bool:
+    """True for a file of traces, whole or not; False also where there is none. Raises UsageError for one that cannot be
+    read.
+    """
+    if not is_regular(path):
+        return False
+    with open_input(path, TRACES) as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def read_traces(path: Path, identity: Identity, stream: SavedStream, chip: Chip) -> dict[int, Subject]:

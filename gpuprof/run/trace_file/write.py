@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import BinaryIO
 from zlib import compress, crc32
 
+import numpy as np
+
 from gpuprof.base.files import replacing
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import words_of
@@ -62,9 +64,19 @@ def _put_batch(file: BinaryIO, subject: Subject, wanted: Collection[int]) -> Non
     rows = tuple(_row(grid, wanted) for grid in subject.grids)
     _put(file, BATCH, text_of(Batch(int(machine.cycle), int(machine.l2_uses), rows)))
     for _, table in lasting_tables(machine):
-        _put(file, TABLE, compress(table.tobytes(), FASTEST))
+        _put(file, TABLE, compress(_bytes_of(table), FASTEST))
     for number, trace in enumerate(subject.traces):
         _put_trace(file, number, trace)
+
+
+def _bytes_of(table: np.ndarray) -> bytes:
+    """Its bytes, with zeros between the fields of records: what is there in memory is left over."""
+    if not table.dtype.names:
+        return table.tobytes()
+    clean = np.zeros(table.shape, table.dtype)
+    for name in table.dtype.names:
+        clean[name] = table[name]
+    return clean.tobytes()
 
 
 def _row(grid: Grid, wanted: Collection[int]) -> GridRow:
