@@ -1,4 +1,4 @@
-"""What-ifs against plain timing, of the same stored traces, and against the timing of a normal run.
+"""Rates of what-ifs against plain timing of the same stored traces, and against the timing of a normal run.
 
 Run `python -m tests.bench.whatif` for every kind in KINDS.
 """

@@ -225,7 +225,7 @@ def test_hostile_pieces(folder, whole, change, words):
 
 
 def hand_made(chip, access_record, kind):
-    """What is wrong with the trace of one load whose instruction is of another kind."""
+    """Says what is wrong with the trace of one load whose instruction is of another kind."""
     some = subject(chip, [make("LDG.32", dst=0, a=2, mods=1 << 6), make("EXIT")], [warp([0], [access_record])])
     program = some.machine.programs.of(some.launch.module)
     program.inst["kind"][0] = kind
@@ -337,7 +337,7 @@ def test_an_interrupt_leaves_no_half_file(folder, monkeypatch):
 
 
 def test_the_page_is_in_step_with_the_layout():
-    assert (DOCS / "gptrace.md").read_text() == describe.describe(), "write it anew: see run/trace_file/describe.py"
+    assert (DOCS / "gptrace.md").read_text() == describe.describe(), "write it again: see run/trace_file/describe.py"
 
 
 def test_another_file_of_this_name_stays(folder):

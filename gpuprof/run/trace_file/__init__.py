@@ -2,6 +2,6 @@
 
     batches of a run, whole traces ─ write ─> NAME.gptrace ─ read, sound ─> Subjects
 
-The file stands beside the recording whose launches it has: modules and chip come from there. Nothing read is believed:
+The file has traces only: modules and chip come from the recording of these launches. Nothing read is believed:
 compiled code follows a trace without bounds checks.
 """

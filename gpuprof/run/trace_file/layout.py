@@ -1,4 +1,4 @@
-"""The bytes of NAME.gptrace: a header, then chunks. Numbers are little-endian, and unsigned in headers.
+"""The bytes of NAME.gptrace: a header, then chunks. Numbers are little-endian, in headers unsigned.
 
     0             8         12
     +-------------+---------+----------+
@@ -49,7 +49,7 @@ ARRAYS = (
 
 
 class PieceHeader(NamedTuple):
-    """Of a PIEC. grid: the number in its batch."""
+    """The header of a PIEC. grid: the number in its batch."""
 
     grid: int
     first_block: int
@@ -67,7 +67,7 @@ class PieceHeader(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Of the whole payload."""
+        """The length of the whole payload."""
         sizes = (dtype.itemsize for _, dtype, _ in ARRAYS)
         return PIECE_HEADER.size + sum(n * size for n, size in zip(self.rows, sizes, strict=True))
 
@@ -86,7 +86,8 @@ class Identity(NamedTuple):
 
 class GridRow(NamedTuple):
     """A launch of a batch. load_base: where its module lies. after and after_signal: numbers of earlier grids of the
-    batch (`timing.batch.Grid`). wanted: it was asked for, and is no mere neighbour.
+    batch (`timing.batch.Grid`). wanted: it was requested,
+    and is no mere neighbour.
     """
 
     index: int

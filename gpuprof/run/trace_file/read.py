@@ -1,7 +1,7 @@
 """Reads the traces of launches back. The modules are those of the recording; the rest is believed once it is checked.
 
 Raises FileFormatError for a file that is damaged, foreign or of another version, and NotComparable for traces of
-something else than what is asked for.
+something other than what is requested.
 """
 
 import math
@@ -13,17 +13,17 @@ from zlib import crc32, decompressobj, error as ZlibError
 import numpy as np
 
 from gpuprof.base.inputs import TRACES, is_regular, open_input
+from gpuprof.base.processes import host_memory_nbytes
 from gpuprof.chips import Chip
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import LoadedModule, load
+from gpuprof.device.module import LoadedModule, load as placed
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.errors import FileFormatError, GpuprofError, NotComparable
 from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.records.command_stream.codec import SavedLoad, object_of
 from gpuprof.records.command_stream.read import SavedStream
-from gpuprof.run.replay import memory_limit_nbytes
 from gpuprof.run.subject import Subject
 from gpuprof.run.trace_file.layout import (
     ARRAYS,
@@ -84,7 +84,7 @@ class _Modules:
             module = self._stream.modules[number]
             program = read_gpubin(module.image, f"{self._stream.path}: module {number}", remake="collect")
             # Only its code is timed: its variables need not lie where they lay.
-            self._loaded[load_base] = load(program, AddressSpace(memory_limit_nbytes()), load_base)
+            self._loaded[load_base] = placed(program, AddressSpace(host_memory_nbytes()), load_base)
         return self._loaded[load_base]
 
 
@@ -256,7 +256,7 @@ def _piece(header: PieceHeader, payload: bytes) -> TracePiece:
 
 
 def wanted_of(path: Path, found: dict[int, Subject], wanted: Collection[int]) -> dict[int, Subject]:
-    """Those of some launches. Raises NotComparable for one that the file has not."""
+    """Gives those of some launches. Raises NotComparable for one that the file has not."""
     if missing := sorted(set(wanted) - found.keys()):
         raise NotComparable(f"{path}: launch {missing[0]} is not in it; give another name, or remove it")
     return {index: found[index] for index in wanted}

@@ -25,12 +25,12 @@ NUMBERED = {
 
 
 def fault_of(piece: TracePiece, program: StaticProgram, chip: Chip) -> str:
-    """What is wrong with a piece whose arrays are as long as its header says; "" for one that is sound."""
+    """Says what is wrong with a piece whose arrays are as long as its header says; "" for one that is sound."""
     return next((what for what, is_sound in _checks(piece, program, chip) if not is_sound()), "")
 
 
 def _checks(piece: TracePiece, program: StaticProgram, chip: Chip) -> Iterator[tuple[str, Callable[[], bool]]]:
-    """What is wrong where a check fails, in an order in which each may rely on those before."""
+    """Says what is wrong where a check fails, in an order in which each may rely on those before."""
     yield "warps whose steps overlap", lambda: _follow(piece.step_start, len(piece.steps))
     yield "warps whose accesses overlap", lambda: _follow(piece.access_start, len(piece.accesses))
     yield "warps whose sectors overlap", lambda: _follow(piece.sector_start, len(piece.sectors))

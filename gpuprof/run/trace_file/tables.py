@@ -10,7 +10,7 @@ COPY_SHIFT = 4  # an entry of l2_copy is (line + 1) * 16 + sectors
 
 
 def fault_of_tables(machine: Machine) -> str:
-    """What is wrong; "" where nothing is."""
+    """Says what is wrong; "" where nothing is."""
     for name, values, most in _limits(machine):
         if ((values < 0) | (values > most)).any():
             return f"the table {name} has what is out of range"

@@ -85,8 +85,8 @@ def leave_out(access_start, words, sectors, dropped, left_start, left_words, sec
 
 @internal_njit
 def _probe(key, room):
-    """Where a key is looked for first in a table of `room` slots, a power of two. Addresses differ by powers of two:
-    their high bits count, too.
+    """The slot in which a key is searched first, in a table of `room` slots, a power of two. Addresses differ by powers
+    of two, so their high bits count, too.
     """
     return (key ^ key >> 7 ^ key >> 17) & (room - 1)
 
@@ -131,9 +131,10 @@ def take_least_used(words, sectors, moved, ideal, keys, uses, slots, found):
 
 @cached_njit
 def leave_first(access_start, words, sectors, loads, keys, owners, left, found):
-    """Of the sectors of `loads`, those that no load of the same warp had before. left: int64 (n_accesses,), how many
-    of each, written for loads only. keys: int64, and owners: int64, -1: a table of more slots than a warp has sectors,
-    a power of two. Returns how many there are.
+    """Leaves, of the sectors of `loads`, those that no load of the same warp had before.
+
+    left: int64 (n_accesses,), how many of each, written for loads only. keys: int64, and owners: int64, -1: a table of
+    more slots than a warp has sectors, a power of two. Returns how many there are.
     """
     read = at = 0
     for warp in range(len(access_start) - 1):
