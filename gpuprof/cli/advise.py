@@ -9,8 +9,7 @@ import click
 from gpuprof.cli.options.arguments import WithArguments
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
-from gpuprof.cli.options.outputs import claim, database
-from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, recording_of, seconds_of
+from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, claim_outputs, recording_of, seconds_of
 
 if TYPE_CHECKING:
     from gpuprof.advise.advise import Advised
@@ -44,8 +43,7 @@ def command(file: Path, given: Given):
     if given.is_brief and given.is_json:
         raise UsageError("--brief and --json are two forms of the same; leave out one of them")
     budget_seconds = seconds_of(given.budget)
-    if given.output:
-        claim(given.output, database, [file], given.force)
+    claim_outputs(file, given)
     with recording_of(file, given) as recording:
         found, chip = advised(recording, given, budget_seconds)
         if given.output:
@@ -66,7 +64,7 @@ def advised(recording: Path, given: Given, budget_seconds: float) -> "tuple[tupl
         chosen = choose(opened, given.kernel, given.launch)
         (chip,) = opened.execute("SELECT value FROM meta WHERE key = 'chip'").fetchone()
         fidelity = [words_on(opened, each.launch) for each in chosen]
-        baselines = prepare(recording, chosen)
+        baselines = prepare(recording, chosen, given.trace_file)
         with stage("measuring"):
             return advise(opened, chosen, baselines, fidelity, budget_seconds), chip
 

@@ -9,8 +9,7 @@ import click
 from gpuprof.cli.options.arguments import WithArguments
 from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.option import CHIPS, LIST, SELECTION, SWITCH, Given, Option
-from gpuprof.cli.options.outputs import claim, database
-from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, recording_of, seconds_of
+from gpuprof.cli.options.sources import SOURCE_OPTIONS, TIMED_AGAIN, claim_outputs, recording_of, seconds_of
 from gpuprof.cli.options.value_types import NearChoice
 
 if TYPE_CHECKING:
@@ -59,8 +58,7 @@ def command(file: Path, given: Given):
     if given.line:
         check_line(given.line)
     budget_seconds = None if given.everything else seconds_of(given.budget)
-    if given.output:
-        claim(given.output, database, [file], given.force)
+    claim_outputs(file, given)
     with recording_of(file, given) as recording:
         found = measure(recording, file, given, budget_seconds)
         if given.output:
@@ -81,7 +79,7 @@ def measure(recording: Path, file: Path, given: Given, budget_seconds: float | N
         chosen = choose(database, given.kernel, given.launch)
         (chip,) = database.execute("SELECT value FROM meta WHERE key = 'chip'").fetchone()
         fidelity = tuple(words_on(database, each.launch) for each in chosen)
-    baselines = prepare(recording, chosen)
+    baselines = prepare(recording, chosen, given.trace_file)
     if given.line:
         check_reached(baselines, given.line)
     asked = Asked(given.line or "", given.kinds, given.scope, budget_seconds, given.jobs)

@@ -1,41 +1,29 @@
 """Stores what a launch of a command stream needs to be timed again: its whole trace, and the GPU as it was before."""
 
+import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
+from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import nbytes, whole
 from gpuprof.errors import GpuprofError, NotComparable
-from gpuprof.records.command_stream.read import read_stream
+from gpuprof.isa.opcodes import ISA_VERSION
+from gpuprof.records.command_stream.read import SavedStream, read_stream
 from gpuprof.run.launching.sampling_overhead import copy_of
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
+from gpuprof.run.subject import Subject
+from gpuprof.run.trace_file.layout import Identity
+from gpuprof.run.trace_file.read import holds_traces, read_traces, wanted_of
+from gpuprof.run.trace_file.write import write_traces
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine
+from gpuprof.timing.state.model_version import MODEL_VERSION
 
 MOST_TRACE_NBYTES = 6 << 30  # of all traces that are stored: they stay in memory
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A launch that can be timed again: `grids` is its batch, without pieces, and `traces` their whole pieces, by first
-    block. number: of the launch's grid in the batch. machine: the GPU before the batch; nothing writes to it.
-    """
-
-    grids: tuple[Grid, ...]
-    traces: tuple[tuple[TracePiece, ...], ...]
-    number: int
-    machine: Machine
-
-    @property
-    def trace(self) -> tuple[TracePiece, ...]:
-        """The launch's own pieces."""
-        return self.traces[self.number]
-
-    @property
-    def launch(self):
-        return self.grids[self.number].launch
 
 
 class Capture:
@@ -95,18 +83,37 @@ def _without_pieces(grid: Grid) -> Grid:
     return replace(grid, pieces=iter(()), order=None, after=tuple(number for number in grid.after if number >= 0))
 
 
-def read_launches(recording: Path, wanted: Collection[int]) -> dict[int, Subject]:
-    """The launches of a recording with these indexes, carried out once more on the chip that it was recorded on.
+def read_launches(recording: Path, wanted: Collection[int], traces: Path | None = None) -> dict[int, Subject]:
+    """The launches of a recording with these indexes, carried out once more on the chip that it was recorded on. With a
+    file of traces they are taken from there; what is none is written.
 
     Raises UsageError for a file that is not there; NotComparable for a recording without a command stream, or of which
-    only a part of the blocks was timed; GpuprofError where the traces are too large; and what `replay` raises.
+    only a part of the blocks was timed; GpuprofError where the traces are too large; what `replay` raises, and what
+    `read_traces` and `write_traces` do.
     """
     stream = read_stream(recording)
     if stream.header.sample_blocks:
         raise NotComparable(f"{stream.path}: --sample-blocks timed a part of the blocks; collect without it")
+    chip = chip_of(stream)
+    if traces is None:
+        return _carried_out(stream, chip, wanted)
+    identity = _identity(stream, chip)
+    if holds_traces(traces):
+        return wanted_of(traces, read_traces(traces, identity, stream, chip), wanted)
+    found = _carried_out(stream, chip, wanted)
+    write_traces(traces, identity, found.values())
+    return found
+
+
+def _identity(stream: SavedStream, chip: Chip) -> Identity:
+    numbers = json.dumps(stream.chip, sort_keys=True).encode()
+    return Identity(stream.digest(), chip.name, sha256(numbers).hexdigest(), MODEL_VERSION, ISA_VERSION)
+
+
+def _carried_out(stream: SavedStream, chip: Chip, wanted: Collection[int]) -> dict[int, Subject]:
     capture = Capture(wanted)
     settings = Settings(
-        chip=chip_of(stream),
+        chip=chip,
         max_cycles=stream.header.max_cycles,
         max_instructions=stream.header.max_instructions,
         observer=Observer(),

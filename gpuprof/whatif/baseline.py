@@ -9,7 +9,7 @@ import numpy as np
 from gpuprof.isa.causes import CONFLICT, INDEX as CAUSE_INDEX, OTHER_LAUNCH
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.run.stored_launches import Subject
+from gpuprof.run.subject import Subject
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import StaticProgram

@@ -10,13 +10,13 @@ from gpuprof.whatif.baseline import Baseline, baseline_of
 from gpuprof.whatif.choose import Chosen
 
 
-def prepare(recording: Path, chosen: Sequence[Chosen]) -> tuple[Baseline, ...]:
-    """The chosen launches of a recording with a command stream.
+def prepare(recording: Path, chosen: Sequence[Chosen], traces: Path | None = None) -> tuple[Baseline, ...]:
+    """The chosen launches of a recording with a command stream. traces: a file that has them, or gets them.
 
     Raises NotComparable for one without a stream, of another version of the model, or of launches that were cut.
     """
     with stage("storing the traces"):
-        subjects = read_launches(recording, [each.launch for each in chosen])
+        subjects = read_launches(recording, [each.launch for each in chosen], traces)
     baselines = tuple(baseline_of(subjects[each.launch]) for each in chosen)
     for each, baseline in zip(chosen, baselines, strict=True):
         if baseline.timing.cycles != each.cycles:

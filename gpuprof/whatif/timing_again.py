@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gpuprof.device.commands import Launch
 from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES, nowhere
-from gpuprof.run.stored_launches import Subject
+from gpuprof.run.subject import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch

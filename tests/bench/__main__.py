@@ -193,6 +193,12 @@ def predict_figures(folder: Path):
     yield "predict.memory", round(peak), "MiB", "most memory of the same"
 
 
+def whatif_figures(folder: Path):
+    from tests.bench.whatif import figures
+
+    yield from figures(folder)
+
+
 def program_figures(folder: Path):
     from tests.bench.programs import LINES, build_seconds, costs, many_seconds
 
@@ -429,6 +435,7 @@ GROUPS = {
     "blocks": blocks_figures,
     "predict": predict_figures,
     "counters": counter_figures,
+    "whatif": whatif_figures,
 }
 RESULT = ROOT / "build" / "bench.json"
 

@@ -71,6 +71,8 @@ CASES = {
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("advise", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("whatif", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("advise", "--traces"): (Case("k.gprec --traces", "out.gptrace", "k.gprec"),),
+    ("whatif", "--traces"): (Case("k.gprec --traces", "out.gptrace", "k.gprec"),),
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("report", "-o"): (Case("k.gprec --format html -o", "out.html", "k.gprec"),),
     ("report", "--html"): (Case("k.gprec --html", "out.html", "k.gprec"),),

@@ -35,7 +35,7 @@ LINES = {
     "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
-    "whatif": "whatif k.gprec --json",
+    "whatif": "whatif k.gprec --json --traces made.gptrace",
     "advise": "advise k.gprec --json",
     "mcp": "mcp .",
     "vary": "vary k.ptx --vary max_registers=32 --jobs 1",

@@ -137,7 +137,18 @@ SUB_ROOMS = {
         "output",
     ),
     "whatif": ("changes", REST),
-    "run": ("trace_counts", "hazards", "observers", "compile_file", "run_settings", "launching", "drawing", REST),
+    "run": (
+        "trace_counts",
+        "hazards",
+        "observers",
+        "compile_file",
+        "subject",
+        "trace_file",
+        "run_settings",
+        "launching",
+        "drawing",
+        REST,
+    ),
 }
 
 MOST_FILES = 20

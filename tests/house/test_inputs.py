@@ -32,6 +32,7 @@ ALLOWED = {
     ("gpuprof.base.files", "open"): "writes, and reads what this command wrote",
     ("gpuprof.base.files", "shutil.copyfileobj"): "reads what this command wrote",
     ("gpuprof.records.chunk_file", "open"): "writes",
+    ("gpuprof.run.trace_file.write", "open"): "writes",
     ("gpuprof.export.paths.folded", "open"): "writes",
     ("gpuprof.export.graph.cfg_dot", "open"): "writes",
     ("gpuprof.export.paths.callgrind", "open"): "writes",

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode, make
-from gpuprof.run.stored_launches import Subject
+from gpuprof.run.subject import Subject
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import power_on
 from gpuprof.whatif.changes.intervention import Intervention

@@ -84,6 +84,12 @@ def recording() -> Kind:
     return Kind("recording", ((0, MAGIC),), keeps_old=True, one_writer=True)
 
 
+def traces() -> Kind:
+    from gpuprof.run.trace_file.layout import MAGIC
+
+    return Kind("file of traces", ((0, MAGIC),), one_writer=True)
+
+
 def database() -> Kind:
     from gpuprof.correlate.schema import APPLICATION_ID
 

@@ -18,7 +18,7 @@ from gpuprof.cli.options.option import (
     default_of,
     is_given,
 )
-from gpuprof.cli.options.outputs import OutputPath, database
+from gpuprof.cli.options.outputs import OutputPath, claim, database, traces
 from gpuprof.cli.options.recorded_line import words_of
 from gpuprof.cli.options.table import OPTIONS
 
@@ -38,6 +38,8 @@ TIMED_AGAIN = (
            metavar="RE", group=SELECTION, usual="those with 5% of the cycles and more"),
     Option("--launch-index", "launch", "Only launch N; the first is 0.",
            metavar="N", type=click.IntRange(min=0), group=SELECTION, usual="the longest of each kernel"),
+    Option("--traces", "trace_file", "Take the traces of the launches from a file; it is written where it is missing: "
+           "the next time nothing is emulated.", metavar="NAME.gptrace", type=OutputPath(traces), group=OUTPUT),
     Option("--json", "is_json", "Print JSON.", form=SWITCH, group=OUTPUT),
     Option("-o --output", "output", "Also write the profile with what was measured as a database: `report` and `view` "
            "show it.", metavar="NAME.gpudb", type=OutputPath(database), group=OUTPUT),
@@ -87,6 +89,16 @@ def seconds_of(text: str) -> float:
     if not number.replace(".", "", 1).isdigit():
         raise UsageError(f"--budget {text}: expected seconds or minutes, as in 60s or 2m")
     return float(number) * (unit or 1)
+
+
+def claim_outputs(file: Path, given: Given) -> None:
+    """Checks, before any work, the outputs of TIMED_AGAIN. A file of traces that is there is read."""
+    from gpuprof.run.trace_file.read import holds_traces
+
+    if given.output:
+        claim(given.output, database, [file], given.force)
+    if given.trace_file and not holds_traces(given.trace_file):
+        claim(given.trace_file, traces, [file, *filter(None, [given.output])], given.force)
 
 
 @contextmanager

@@ -17,9 +17,25 @@ def whole(pieces: Sequence[TracePiece]) -> TracePiece:
     for start, rows in ROWS:
         counts = [np.diff(getattr(piece, start)) for piece in pieces]
         warp = np.concatenate([np.repeat(np.arange(len(n)), n) for n in counts])
-        joined[rows] = np.concatenate([getattr(piece, rows) for piece in pieces])[np.argsort(warp, kind="stable")]
+        joined[rows] = taken(joined_rows(pieces, rows), np.argsort(warp, kind="stable"))
         joined[start] = starts(sum(counts))
     return pieces[0]._replace(**joined, final=np.ones_like(pieces[0].final), number=0)
+
+
+def joined_rows(pieces: Sequence[TracePiece], rows: str) -> np.ndarray:
+    """The rows of one of the arrays in ROWS, of all pieces."""
+    values = [getattr(piece, rows) for piece in pieces]
+    return np.concatenate([words_of(each) for each in values]).view(values[0].dtype)
+
+
+def taken(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """values[chosen], by numbers or by a mask."""
+    return words_of(values)[chosen].view(values.dtype)
+
+
+def words_of(values: np.ndarray) -> np.ndarray:
+    """Steps, accesses or sectors as uint64: numpy copies these at once, and records field by field."""
+    return np.ascontiguousarray(values).view(np.uint64)
 
 
 def starts(counts: np.ndarray) -> np.ndarray:

@@ -197,6 +197,20 @@ def value_of(line: bytes) -> Any:
     return _value(LINES[name], plain, name)
 
 
+def text_of(value: Any) -> bytes:
+    """A value of plain fields, of a class that is no line of a stream."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def object_of(kind: type, text: bytes) -> Any:
+    """The inverse of `text_of`; raises ValueError for what does not stand for a `kind`."""
+    try:
+        plain = json.loads(text.decode("ascii"))
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    return _value(kind, plain, kind.__name__)
+
+
 def _plain(value: Any) -> Any:
     if _has_fields(type(value)):
         defaults = _defaults(type(value))

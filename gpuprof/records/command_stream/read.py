@@ -1,5 +1,6 @@
 """The command stream that a recording has saved: what it needs in memory is a list of where its pieces are."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,16 @@ class SavedStream:
         if len(content) != nbytes:
             raise self.damaged(f"a copy of {nbytes} bytes has another length")
         return bytes(content)
+
+    def digest(self) -> str:
+        """SHA-256 of all that the run follows from, in hexadecimal: the commands, the initial memory, the modules."""
+        found = hashlib.sha256()
+        with open_file(self.path) as file:
+            for place in (*self.lines, *(self.blocks[number] for number in sorted(self.blocks))):
+                found.update(hashlib.sha256(self._piece(file, place)).digest())
+        for module in self.modules:
+            found.update(hashlib.sha256(module.image).digest())
+        return found.hexdigest()
 
     def damaged(self, what: str) -> FileFormatError:
         return FileFormatError(f"{self.path}: its command stream is damaged: {what}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace import NO_SECTORS, TracePiece
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import CLASS_SHORT, CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
 from gpuprof.timing.state.static_program import (
@@ -25,7 +25,7 @@ from gpuprof.timing.state.static_program import (
     SLOW_PATH,
     StaticProgram,
 )
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts, with_accesses, without_accesses
+from gpuprof.whatif.changes.whole_trace import own_accesses, positions, with_sectors, without_accesses
 
 AT_ONCE = 1 << 20  # cycles: more than any result takes
 # Kinds of instructions that a trace can do without. A barrier or an exit is not one of them.
@@ -112,7 +112,7 @@ def in_shared_memory(
     inst = program.inst
     loads = chosen & (inst["kind"] == GLOBAL) & (inst["operation"] == LOAD) & (inst["polls"] == 0)
     at = positions(piece, program)
-    accesses = piece.accesses.copy()
+    accesses = own_accesses(piece)
     moved = loads[at.inst] & (accesses["lanes"] > 0)
     for name, value in (("n_sectors", 0), ("more_sectors", 0), ("n_lookups", 0), ("tag_passes", 0)):
         accesses[name][moved] = value
@@ -126,5 +126,4 @@ def in_shared_memory(
         throttle=INDEX["mio_throttle"],
         hits_l2=0,
     )
-    sectors = piece.sectors[~np.repeat(moved, sector_counts(piece.accesses))]
-    return shared, with_accesses(piece, np.ones(len(moved), np.bool_), accesses, sectors)
+    return shared, with_sectors(piece, accesses, moved, NO_SECTORS)

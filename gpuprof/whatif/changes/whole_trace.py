@@ -6,14 +6,22 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.trace_entries import join_sectors
-from gpuprof.emulate.trace_log.whole_pieces import ROWS, starts
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.whole_pieces import ROWS, joined_rows, starts, taken, words_of
 from gpuprof.timing.state.static_program import StaticProgram
+from gpuprof.whatif.changes.access_passes import count_sectors, leave_out, place_origins, replace_sectors
 
 
 def sector_counts(accesses: np.ndarray) -> np.ndarray:
-    """int64 (n,): the sectors of each ACCESS_DTYPE record."""
-    return join_sectors(accesses["n_sectors"].astype(np.int64), accesses["more_sectors"].astype(np.int64))
+    """int64: the sectors of each ACCESS_DTYPE record."""
+    counts = np.empty(accesses.size, np.int64)
+    count_sectors(words_of(accesses.ravel()), counts)
+    return counts.reshape(accesses.shape)
+
+
+def own_accesses(piece: TracePiece) -> np.ndarray:
+    """A copy of its accesses, to be changed."""
+    return words_of(piece.accesses).copy().view(ACCESS_DTYPE)
 
 
 class Positions(NamedTuple):
@@ -27,34 +35,37 @@ class Positions(NamedTuple):
 def positions(piece: TracePiece, program: StaticProgram) -> Positions:
     accessing = np.flatnonzero(program.inst["has_access"])
     first = np.searchsorted(accessing, program.block)  # of each block, its first among these
-    of_block = piece.steps["block"].astype(np.int64)
-    counts = np.diff(first)[of_block]
-    step = np.repeat(np.arange(len(of_block)), counts)
-    before = starts(counts)[:-1]
-    inst = accessing[first[of_block[step]] + np.arange(len(step)) - before[step]]
-    warp = np.repeat(np.arange(len(piece.final)), np.diff(piece.access_start))
-    return Positions(step, warp, inst)
+    found = Positions(*(np.empty(len(piece.accesses), np.int64) for _ in Positions._fields))
+    steps = np.ascontiguousarray(piece.steps).view(np.uint32).reshape(-1, 2)
+    place_origins(piece.step_start, steps, first, accessing, *found)
+    return found
 
 
-def with_accesses(piece: TracePiece, remaining: np.ndarray, accesses: np.ndarray, sectors: np.ndarray) -> TracePiece:
-    """The piece with other accesses. remaining: bool, of its own accesses, those that `accesses` has, changed, in their
-    order; `sectors` are theirs.
-    """
-    n_warps = len(piece.final)
-    warp = np.repeat(np.arange(n_warps), np.diff(piece.access_start))[remaining]
-    counts = np.bincount(warp, minlength=n_warps)
-    n_sectors = np.bincount(warp, sector_counts(accesses), minlength=n_warps).astype(np.int64)
-    return piece._replace(
-        access_start=starts(counts), accesses=accesses, sector_start=starts(n_sectors), sectors=sectors
-    )
+def with_sectors(piece: TracePiece, accesses: np.ndarray, moved: np.ndarray, sectors: np.ndarray) -> TracePiece:
+    """The piece with changed accesses. Those of a mask, bool (n,), have `sectors`, in their order; others theirs."""
+    counts = sector_counts(accesses)
+    found, sector_start = np.empty(int(counts.sum()), np.int64), np.zeros(len(piece.final) + 1, np.int64)
+    before, now = words_of(piece.accesses), words_of(accesses)
+    replace_sectors(piece.access_start, before, piece.sectors, now, moved, sectors, sector_start, found)
+    return piece._replace(accesses=accesses, sector_start=sector_start, sectors=found)
 
 
 def without_accesses(piece: TracePiece, dropped: np.ndarray) -> TracePiece:
     """The piece without the accesses of a mask, bool (n,)."""
     if not dropped.any():
         return piece
-    owner_drops = np.repeat(dropped, sector_counts(piece.accesses))
-    return with_accesses(piece, ~dropped, piece.accesses[~dropped], piece.sectors[~owner_drops])
+    words, sectors = words_of(piece.accesses), piece.sectors
+    starts_left = np.zeros((2, len(piece.final) + 1), np.int64)
+    left_words, left_sectors = np.empty_like(words), np.empty_like(sectors)
+    n, n_sectors = leave_out(
+        piece.access_start, words, sectors, dropped, starts_left[0], left_words, starts_left[1], left_sectors
+    )
+    return piece._replace(
+        access_start=starts_left[0],
+        accesses=left_words[:n].view(ACCESS_DTYPE),
+        sector_start=starts_left[1],
+        sectors=left_sectors[:n_sectors],
+    )
 
 
 def without_steps(piece: TracePiece, dropped: np.ndarray, made_by: np.ndarray) -> TracePiece:
@@ -64,7 +75,7 @@ def without_steps(piece: TracePiece, dropped: np.ndarray, made_by: np.ndarray) -
     left = without_accesses(piece, dropped[made_by])
     n_warps = len(piece.final)
     warp = np.repeat(np.arange(n_warps), np.diff(piece.step_start))[~dropped]
-    return left._replace(step_start=starts(np.bincount(warp, minlength=n_warps)), steps=piece.steps[~dropped])
+    return left._replace(step_start=starts(np.bincount(warp, minlength=n_warps)), steps=taken(piece.steps, ~dropped))
 
 
 def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
@@ -76,10 +87,10 @@ def in_order(pieces: Sequence[TracePiece], order: np.ndarray) -> TracePiece:
     joined = {}
     for start, rows in ROWS:
         counts = np.concatenate([np.diff(getattr(piece, start)) for piece in pieces])
-        values = np.concatenate([getattr(piece, rows) for piece in pieces])
+        values = joined_rows(pieces, rows)
         first, n = starts(counts)[:-1][warps], counts[warps]
         joined[start] = starts(n)
-        joined[rows] = values[np.repeat(first - joined[start][:-1], n) + np.arange(joined[start][-1])]
+        joined[rows] = taken(values, np.repeat(first - joined[start][:-1], n) + np.arange(joined[start][-1]))
     return pieces[0]._replace(
         **joined, first_block=0, n_blocks=len(order), final=np.ones(len(warps), np.bool_), number=0
     )
