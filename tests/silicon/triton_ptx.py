@@ -107,16 +107,24 @@ ROWS = {
     rows.file: rows
     for rows in (
         norm(80, "layer_norm", "f32", 1024, 4, 2, "1e-6"),
+        norm(80, "layer_norm", "f32", 4096, 8, 2, "1e-6"),
         norm(80, "layer_norm", "f32", 16384, 16, 2, "1e-6"),
+        norm(80, "rms_norm", "bf16", 4096, 8, 1, "1e-6", "0.0"),
         norm(80, "rms_norm", "bf16", 16384, 16, 1, "1e-6", "0.0"),
         Rows("softmax", 86, "f32", 1024, 4),
         Rows("softmax", 86, "bf16", 1024, 4),
+        Rows("softmax", 86, "f32", 4096, 8),
+        Rows("softmax", 86, "bf16", 4096, 8),
         norm(90, "layer_norm_of_any", "f32", 1024, 4, 2, "1e-6"),
+        norm(90, "layer_norm_of_any", "f32", 4096, 8, 2, "1e-6"),
         norm(90, "layer_norm_of_any", "f32", 16384, 16, 2, "1e-6"),
         Rows("relu_squared", 90, "bf16", 1024, 4, n_is_constant=True),
+        Rows("relu_squared", 90, "bf16", 4096, 8, n_is_constant=True),
         Rows("relu_squared", 90, "bf16", 16384, 16, n_is_constant=True),
+        norm(90, "rms_norm", "bf16", 4096, 8, 1, "1e-6", "0.0"),
         norm(90, "rms_norm", "bf16", 16384, 16, 1, "1e-6", "0.0"),
         Rows("swiglu", 90, "bf16", 1024, 4, wide=True, n_is_constant=True),
+        Rows("swiglu", 90, "bf16", 4096, 8, wide=True, n_is_constant=True),
         Rows("swiglu", 90, "bf16", 16384, 16, wide=True, n_is_constant=True),
     )
 }

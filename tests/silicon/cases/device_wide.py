@@ -24,6 +24,7 @@ RESIDENT = 5 * 8  # blocks of 256 threads an SM that CUB's sums have at most
 # Threads and elements a thread, ns before the first look and between looks, and whether these are halved.
 SCANS = {"a100-pcie-80": (320, 12, 1180, 268, "false"), "b200": (512, 18, 820, 768, "true")}
 KEYS_OF_TILE = 512 * 19
+POWERS = (16, 24)
 
 
 def memset(array: str, nbytes: int) -> str:
@@ -75,8 +76,11 @@ def timed(id: str, card: str, file: str, launches: tuple[str, ...]) -> Case:
 
 
 CASES = (
-    timed("cub-h200nvl-reducenondet-i32-216", "h200-nvl", "device_sums.cu", sum_by_atomics(2**16, 132)),
-    timed("cub-a100pcie-scan-i8-216", "a100-pcie-80", "device_scans.cu", scan(2**16, "a100-pcie-80")),
-    timed("cub-b200-scan-i8-216", "b200", "device_scans.cu", scan(2**16, "b200")),
-    timed("cub-b200-sortkeys-i8-216", "b200", "device_sorts.cu", sort(2**16, 148)),
-)
+    *(timed(f"cub-h200nvl-reducenondet-i32-2{power}", "h200-nvl", "device_sums.cu", sum_by_atomics(2**power, 132))
+      for power in POWERS),
+    *(timed(f"cub-a100pcie-scan-i8-2{power}", "a100-pcie-80", "device_scans.cu", scan(2**power, "a100-pcie-80"))
+      for power in POWERS),
+    *(timed(f"cub-b200-scan-i8-2{power}", "b200", "device_scans.cu", scan(2**power, "b200")) for power in POWERS),
+    *(timed(f"cub-b200-sortkeys-i8-2{power}", "b200", "device_sorts.cu", sort(2**power, 148)) for power in POWERS),
+    timed("cub-b200-reducesum-i8-224", "b200", "device_sums.cu", sum_of_bytes(2**24, 148)),
+)  # fmt: skip
