@@ -43,7 +43,7 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("cub-b200-sortkeys-i8-224", LOOK_BACK.format("39 tiles", "two each", "1.18")),
     (
         "bh-3090-conv-64_2_*",
-        "its code of 80 KB does not fit into the instruction caches; what lies behind these is not measured",
+        "its code of 80 KB does not fit into the instruction caches; what is below these is not measured",
     ),
 )
 
