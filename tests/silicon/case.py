@@ -23,6 +23,7 @@ FAMILIES = (
     "barriers",  # of the whole grid
     "norms",  # norms, softmax and activations, row by row
     "attention",  # two products and a softmax in between
+    "device-wide",  # sums, scans and sorts of whole arrays in several launches
     "gathers",  # loads through computed indices: dedispersion, polygons
 )
 
@@ -48,7 +49,8 @@ class Case:
 
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
     `period`: the published time is that of back-to-back launches, end to end, not only of the kernel.
-    `together`: so many launches at a run's end are the published one, whose cycles are their sum.
+    `together`: so many launches at a run's end are the published one, whose cycles are their sum; with `period`, those
+    from the end of the launch before to their end.
     `overhead_us` is what the published time has besides: it is subtracted from it.
     `turns`: the published time is that of one of so many turns of the published launch.
     `group` names rows that are compared only by their ratios to each other; `ladder` those that are steps, each one's

@@ -77,16 +77,16 @@ def uses(result: LaunchResult) -> Iterator[Use]:
 
 
 def run_cycles(case: Case, timings: list[LaunchTiming]) -> int:
-    """Cycles of the last launch, or of those that count together; with `period` from the end of the launch before to
-    its end.
+    """Cycles of the last launch, or of those that count together; with `period` from the end of the launch before them
+    to their end.
     """
     if case.period:
-        return timings[-1].end_cycle - timings[-2].end_cycle
+        return timings[-1].end_cycle - timings[-1 - case.together].end_cycle
     return sum(timing.cycles for timing in timings[-case.together :])
 
 
 def steps(case: Case, run: Run, compiler: str) -> list[Step]:
-    """What of a run is launched: its waves, or all of it."""
+    """Gives what of a run is launched: its waves, or all of it."""
     requests = [parse_launch(text) for text in run.launches]
     if not case.by_waves:
         return [Step(requests, 1)]
@@ -101,7 +101,7 @@ def steps(case: Case, run: Run, compiler: str) -> list[Step]:
 
 
 def launches(case: Case, step: Step, compiler: str) -> list[LaunchResult]:
-    """What each launch of a step gave."""
+    """Gives the result of each launch of a step."""
     results = Results()
     device = open_device(Settings(chip=chip_of_case(case), observer=results))
     module = loaded(device, KERNELS / case.file, step.requests, compiler)

@@ -1,5 +1,5 @@
-"""PTX that Triton makes of kernels/rows.py and kernels/attention.py, kept in kernels/: for the arguments and warps of
-the launches that were measured. `python -m tests.silicon.triton_ptx` compiles it anew.
+"""PTX that Triton makes of kernels/rows.py and kernels/attention.py, stored in kernels/: for the arguments and warps of
+the launches that were measured. `python -m tests.silicon.triton_ptx` compiles it again.
 """
 
 import re
@@ -13,7 +13,7 @@ TRITON = {"f32": "*fp32", "f16": "*fp16", "bf16": "*bf16"}
 ATTENDED = (("q", "=random"), ("k", "=random"), ("v", "=random"), ("out", ""))
 MAPS_NBYTES = 512  # of device memory, for the four maps of a program
 FILL_BLOCK = 4096  # elements of 4 bytes that a block of `fill` writes
-BETWEEN = (  # launches that stand before a measured one
+BETWEEN = (  # launches before a measured one
     (Stored("fill", "", (("*i32", ""),), print, {"BLOCK": FILL_BLOCK}), "fill"),
     (Stored("pause", "", (("*i32", ""),), print, options={"num_warps": 1}), "pause"),
 )
@@ -69,7 +69,7 @@ class Rows(NamedTuple):
         return f"{self.kernel}_{self.n}_{self.element}_sm{self.arch}.ptx"
 
     def stored(self) -> Stored:
-        """As the compiler is to be asked for it."""
+        """The request to the compiler."""
         given: list[tuple[str, str]] = []
         for pitch in (self.n, self.pitch):
             given += [(TRITON[self.element], ""), ("i32", str(pitch))]
@@ -107,16 +107,24 @@ ROWS = {
     rows.file: rows
     for rows in (
         norm(80, "layer_norm", "f32", 1024, 4, 2, "1e-6"),
+        norm(80, "layer_norm", "f32", 4096, 8, 2, "1e-6"),
         norm(80, "layer_norm", "f32", 16384, 16, 2, "1e-6"),
+        norm(80, "rms_norm", "bf16", 4096, 8, 1, "1e-6", "0.0"),
         norm(80, "rms_norm", "bf16", 16384, 16, 1, "1e-6", "0.0"),
         Rows("softmax", 86, "f32", 1024, 4),
         Rows("softmax", 86, "bf16", 1024, 4),
+        Rows("softmax", 86, "f32", 4096, 8),
+        Rows("softmax", 86, "bf16", 4096, 8),
         norm(90, "layer_norm_of_any", "f32", 1024, 4, 2, "1e-6"),
+        norm(90, "layer_norm_of_any", "f32", 4096, 8, 2, "1e-6"),
         norm(90, "layer_norm_of_any", "f32", 16384, 16, 2, "1e-6"),
         Rows("relu_squared", 90, "bf16", 1024, 4, n_is_constant=True),
+        Rows("relu_squared", 90, "bf16", 4096, 8, n_is_constant=True),
         Rows("relu_squared", 90, "bf16", 16384, 16, n_is_constant=True),
+        norm(90, "rms_norm", "bf16", 4096, 8, 1, "1e-6", "0.0"),
         norm(90, "rms_norm", "bf16", 16384, 16, 1, "1e-6", "0.0"),
         Rows("swiglu", 90, "bf16", 1024, 4, wide=True, n_is_constant=True),
+        Rows("swiglu", 90, "bf16", 4096, 8, wide=True, n_is_constant=True),
         Rows("swiglu", 90, "bf16", 16384, 16, wide=True, n_is_constant=True),
     )
 }
@@ -124,7 +132,7 @@ FILES: dict[str, Rows | Attention] = {ATTENTION.file: ATTENTION, **ROWS}
 
 
 def compiled(name: str) -> str:
-    """The text of a file, compiled anew: its kernel, and those that come between. Its first line has the bytes of
+    """The text of a file, compiled again: its kernel, and those that come between. Its first line has the bytes of
     shared memory that a launch asks for. Needs Triton.
     """
     from gpuprof.interop.numba_runtime import linked

@@ -123,7 +123,7 @@ def test_the_sentence_of_a_chip(tmp_path):
         f"; cycles of {compared.launches} launches of kernels compared with such cards: "
         f"{100 * compared.error:.0f} % off on average"
     )
-    assert sentence.sentence(load_chip("b200"), MODEL_VERSION).endswith("; kernel cycles not compared with hardware")
+    assert sentence.sentence(load_chip("l40s"), MODEL_VERSION).endswith("; kernel cycles not compared with hardware")
     own = tmp_path / "a100.toml"  # the same name, but other numbers
     own.write_text('inherits = "a100"\nsms = 5\n')
     assert (
@@ -199,11 +199,11 @@ def test_csv_and_json_have_all_rows():
     rows = list(csv.DictReader(io.StringIO(run("--format", "csv"))))
     assert len(rows) == len(model_figures.rows())
     assert [float(each["model"]) for each in rows] == [found.model for found in model_figures.rows()]
-    document = json.loads(run("--chip", "b200", "--format", "json"))
+    document = json.loads(run("--chip", "l40s", "--format", "json"))
     assert (document["model_version"], document["kernel_cycles_compared_with_hardware"]) == (MODEL_VERSION, False)
-    assert document["kernels"] == []  # of b200 none was found
+    assert document["kernels"] == []  # of l40s none was found
     (chip,) = document["chips"]
-    assert (chip["chip"], len(chip["figures"])) == ("b200", sum(figure.is_of("b200") for figure in BY_NAME.values()))
+    assert (chip["chip"], len(chip["figures"])) == ("l40s", sum(figure.is_of("l40s") for figure in BY_NAME.values()))
     assert [gap["unit"] for gap in document["not_modelled"]] == [gap.unit for gap in MISSING]
 
 

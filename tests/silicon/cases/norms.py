@@ -24,15 +24,23 @@ def liger(id: str, card: str, file: str, rows: int, parts: int) -> Case:
 
 CASES = (
     liger("a100-80-layer_norm-1024-f32", "a100-80", "layer_norm_1024_f32_sm80.ptx", 4096, 4),
+    liger("a100-80-layer_norm-4096-f32", "a100-80", "layer_norm_4096_f32_sm80.ptx", 4096, 4),
     liger("a100-80-layer_norm-16384-f32", "a100-80", "layer_norm_16384_f32_sm80.ptx", 4096, 4),
+    liger("a100-80-rms_norm-4096-bf16", "a100-80", "rms_norm_4096_bf16_sm80.ptx", 2048, 4),
     liger("a100-80-rms_norm-16384-bf16", "a100-80", "rms_norm_16384_bf16_sm80.ptx", 2048, 4),
     liger("3090-softmax-1024-f32", "rtx3090", "softmax_1024_f32_sm86.ptx", 2048, 2),
+    liger("3090-softmax-4096-f32", "rtx3090", "softmax_4096_f32_sm86.ptx", 2048, 2),
     liger("3090-softmax-1024-bf16", "rtx3090", "softmax_1024_bf16_sm86.ptx", 2048, 2),
+    liger("3090-softmax-4096-bf16", "rtx3090", "softmax_4096_bf16_sm86.ptx", 2048, 2),
     liger("h100-layer_norm-1024-f32", "h100", "layer_norm_of_any_1024_f32_sm90.ptx", 4096, 4),
+    liger("h100-layer_norm-4096-f32", "h100", "layer_norm_of_any_4096_f32_sm90.ptx", 4096, 4),
     liger("h100-layer_norm-16384-f32", "h100", "layer_norm_of_any_16384_f32_sm90.ptx", 4096, 4),
     liger("h100-relu_squared-1024-bf16", "h100", "relu_squared_1024_bf16_sm90.ptx", 4096, 4),
+    liger("h100-relu_squared-4096-bf16", "h100", "relu_squared_4096_bf16_sm90.ptx", 4096, 4),
     liger("h100-relu_squared-16384-bf16", "h100", "relu_squared_16384_bf16_sm90.ptx", 4096, 4),
+    liger("h100-megatron_rms_norm-4096-bf16", "h100", "rms_norm_4096_bf16_sm90.ptx", 4096, 4),
     liger("h100-megatron_rms_norm-16384-bf16", "h100", "rms_norm_16384_bf16_sm90.ptx", 4096, 4),
     liger("h100-megatron_swiglu-1024-bf16", "h100", "swiglu_1024_bf16_sm90.ptx", 8192, 4),
+    liger("h100-megatron_swiglu-4096-bf16", "h100", "swiglu_4096_bf16_sm90.ptx", 8192, 4),
     liger("h100-megatron_swiglu-16384-bf16", "h100", "swiglu_16384_bf16_sm90.ptx", 8192, 4),
 )
