@@ -10,13 +10,13 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.correlate.advice.kernel_costs import Instruction, Line, Measured, line_of, read_measured
+from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, intervention
-from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.whole_trace import positions, sector_counts
@@ -43,7 +43,7 @@ def sector_uses(baseline: Baseline, mask: np.ndarray) -> SectorUses:
         at = positions(piece, baseline.program)
         counts = sector_counts(piece.accesses)
         of_mask = np.repeat(mask[at.inst], counts)
-        sectors = piece.sectors[of_mask] & on_accesses.SECTOR_MASK
+        sectors = piece.sectors[of_mask] & SECTOR_MASK
         warp = np.repeat(at.warp, counts)[of_mask]
         taken += len(sectors)
         of_warps += len(np.unique(warp << 48 | sectors))

@@ -11,10 +11,10 @@ from gpuprof.base.wording import percent0
 from gpuprof.timing.state.expansion import generation_of
 from gpuprof.timing.state.static_program import GLOBAL, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
-from gpuprof.whatif.candidates import Place
 from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.on_order import are_in_rows
+from gpuprof.whatif.places import Place
 from gpuprof.whatif.search import mean_wait_cycles
 
 IN_FLIGHT = 4  # loads at a time, where there was one

@@ -43,7 +43,7 @@ def corner(grid: tuple[int, int, int], blocks: int, sms: int, whole_sms: int) ->
     most square rectangle of so many, or of the next fewer that make one.
 
     An SM gets each `sms`th block of a wave. Those are of one column, and find it in the L1, only where the rows' length
-    divides the number of SMs. So a rectangle is taken, if there is one, for which this is so in the part as in the chip.
+    divides the number of SMs. If there is a rectangle for which this is so in the part as in the chip, it is taken.
     """
     width, height, _ = grid
     in_columns = whole_sms % width == 0
