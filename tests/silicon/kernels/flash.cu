@@ -405,10 +405,12 @@ template <class F> struct Multiplier {
             float scores[F::KEYS / 2];
             Turn before = turn;
             turn.next();
-            wait(&shared.k_full[turn.stage], turn.parity);
+            if (group == 0) // the turns of the others come after it
+                wait(&shared.k_full[turn.stage], turn.parity);
             my_turn(group);
             score<F>(scores, shared, group, turn.stage);
-            wait(&shared.v_full[before.stage], before.parity);
+            if (group == 0)
+                wait(&shared.v_full[before.stage], before.parity);
             add_values<F>(sums, p, shared, group, before.stage);
             your_turn<F>(group);
             wait_for_all_but<1>();
