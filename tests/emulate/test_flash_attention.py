@@ -12,7 +12,7 @@ HALF = 64  # columns of a box
 N_BARRIERS = 11
 
 
-def attention(  # noqa: PLR0913
+def attention(
     width: int, batches: int, heads: int, n: int, keys: int, causal: bool, blocks: int, compiler: str | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The kernel's result and numpy's, float32, of shape (batches, n, heads, width)."""
@@ -47,7 +47,7 @@ def attention(  # noqa: PLR0913
 CASES = {
     "one tile": (128, 1, 1, 128, 128, False, 1),
     "weights through shared memory": (64, 1, 1, 400, 192, False, 2),
-    "who is free takes the next": (64, 1, 3, 300, 128, True, 2),
+    "the next tile for a free block": (64, 1, 3, 300, 128, True, 2),
     "tiles by turns": (128, 1, 2, 300, 128, True, 2),
     "as published": (128, 2, 1, 400, 176, False, 3),
 }
@@ -61,7 +61,7 @@ def test_attention(name):
 
 @needs_nvcc
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["as published", "weights through shared memory", "who is free takes the next"])
+@pytest.mark.parametrize("name", ["as published", "weights through shared memory", "the next tile for a free block"])
 def test_attention_in_code_of_nvcc(name):
     found, wanted = attention(*CASES[name], compiler="nvcc")
     np.testing.assert_allclose(found, wanted, atol=2e-3, rtol=2e-3)
@@ -74,7 +74,9 @@ REGISTERS = [("attention<128,176,false>", (168, 240)), ("attention<64,192,false>
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "registers"), REGISTERS)
 def test_a_consumer_has_the_registers_that_it_asks_for(name, registers):
-    """ptxas 13.0 spills 5 words of either, gpuprof as many as 14 (of the first with what a block has at launch, 196)."""
+    """ptxas 13.0 spills 5 words of either kernel, gpuprof as many as 14; of the first kernel with what a block has at
+    launch, 196.
+    """
     gpu = gpuprof.Device("h100")
     module = gpu.load(KERNELS / "flash.cu", [name])
     function = module[name].function

@@ -2,8 +2,8 @@
 attention in the way of FlashAttention-3 on an H100, whose clock was locked: blocks that stay, one an SM.
 
 A twelfth of the H100 does tiles of fewer heads. All tiles of a head are alike where every row sees every key: what more
-rounds of the SMs add is the time of one. Causal tiles are not: whichever SM is free takes the next, longest first within
-a section of heads, and what more heads add is their share of the SMs.
+rounds of the SMs add is the time of one. Causal tiles are not: a free SM takes the next one, longest first within a
+section of heads, and what more heads add is their share of the SMs.
 """
 
 import math
@@ -52,7 +52,7 @@ def flash(of: Width, causal: bool, heads: int, rows: int, keys: int, section: in
 
 
 def full(of: Width, n: int, heads: tuple[int, int], rows: tuple[int, int] = (0, 0)) -> Case:
-    """The size is the number of tiles that the busiest SM does: of so many heads, or where not 0 of so many rows of one."""
+    """The size is the number of tiles of the SM that has most. Where `rows` are not 0, each head has so many."""
     runs = tuple(
         Run((flash(of, False, each, some or n, n, 1),), -(-of.tiles(some or n) * each // SMS))
         for each, some in zip(heads, rows, strict=True)
@@ -72,6 +72,15 @@ def h100(of: Width, n: int, mask: str, runs: tuple[Run, ...], whole: float) -> C
     return Case(id, "attention", "h100", "flash.cu", runs, PARTS, whole)
 
 
+def second(causal: bool) -> Case:
+    """FlashAttention-2, 32 heads of 64 and 32 batches of 256 rows: a quarter of the H100 has eight of these."""
+    arrays = ", ".join(["f16[8,256,2048]"] * 4)
+    scale = round(math.log2(math.e) / 8, 6)
+    launch = f"second<{str(causal).lower()}><<<(2, 8, 32), 128, 49152>>>({arrays}, 256, 32, {scale})"
+    id = f"flash-h100-fa2-H32D64{'Causal' if causal else 'Full'}B32S256"
+    return Case(id, "attention", "h100", "attention_mma.cu", once(launch), 4)
+
+
 CASES = (
     Case("flash-5090-triton-fa-gpt2", "attention", "rtx5090", ATTENTION.file, once(ATTENTION.launch())),
     full(WIDE, 512, (11, 22)),
@@ -86,4 +95,6 @@ CASES = (
     causal(NARROW, 2048, (4, 8)),
     full(NARROW, 8192, (1, 1), (2112, 4224)),
     causal(NARROW, 8192, (1, 2)),
+    second(False),
+    second(True),
 )

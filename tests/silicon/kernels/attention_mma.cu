@@ -87,14 +87,17 @@ template <int D, bool EXCHANGED> __device__ __forceinline__ unsigned exchanged(u
     return EXCHANGED ? place ^ place / (2 * D) % 8 << 4 : place;
 }
 
-// A tile of rows of D; they are `pitch` elements apart where they come from.
+// A tile of rows of D; they are `pitch` elements apart where they come from. A thread's rows are a multiple of 8 apart, so
+// their chunks are exchanged alike.
 template <int ROWS, int D, bool EXCHANGED, class T>
 __device__ __forceinline__ void fetch(unsigned tile, const T *from, int pitch)
 {
+    const int first = threadIdx.x * 8;
+    const unsigned place = exchanged<D, EXCHANGED>(tile + first * sizeof(T));
+    from += first / D * pitch + first % D;
     for (int i = 0; i < ROWS * D / (THREADS * 8); ++i) {
-        const int element = (i * THREADS + threadIdx.x) * 8, row = element / D, column = element % D;
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                     ::"r"(exchanged<D, EXCHANGED>(tile + element * sizeof(T))), "l"(from + row * pitch + column));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + i * THREADS * 16), "l"(from));
+        from += THREADS * 8 / D * pitch;
     }
 }
 

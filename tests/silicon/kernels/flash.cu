@@ -322,7 +322,7 @@ template <class F> struct Copier {
     }
 };
 
-// Where `CAUSAL`, whoever is free takes the next tile; else the tiles go round.
+// Where `CAUSAL`, a free block takes the next tile; else each has every gridDim.x-th.
 template <class F> __device__ void copy_all(Copier<F> copier, const Tiles &all, int *taken)
 {
     int lane = threadIdx.x % 32, parity = 0;
