@@ -105,7 +105,7 @@ template <class T> __device__ T here(T value)
 }
 
 // scores = q * transpose(k), not waited for.
-template <class F> __device__ void score(float (&scores)[F::KEYS / 2], const Shared<F> &shared, int group, int stage)
+template <class F> __device__ __forceinline__ void score(float (&scores)[F::KEYS / 2], const Shared<F> &shared, int group, int stage)
 {
     uint64_t q = here(descriptor(shared.q[0] + group * 64 * HALF, 16)), k = descriptor(shared.k[stage][0], 16);
     begin_multiplying();
@@ -117,7 +117,7 @@ template <class F> __device__ void score(float (&scores)[F::KEYS / 2], const Sha
 
 // sums += p * v, not waited for.
 template <class F>
-__device__ void add_values(float (&sums)[F::D / 2], const unsigned (&p)[F::KEYS / 4], const Shared<F> &shared, int group, int stage)
+__device__ __forceinline__ void add_values(float (&sums)[F::D / 2], const unsigned (&p)[F::KEYS / 4], const Shared<F> &shared, int group, int stage)
 {
     uint64_t weights = here(descriptor(shared.weights + group * 64 * HALF, 16));
     uint64_t v = descriptor(shared.v[stage][0], F::KEYS * HALF * sizeof(half));
@@ -145,7 +145,7 @@ template <int KEYS> struct Softmax {
     float highest[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
 
     // Scores become exp2((score - highest) * scale); `factors` is what earlier sums are worth now.
-    __device__ void take(float (&scores)[KEYS / 2], float scale, float (&factors)[2])
+    __device__ __forceinline__ void take(float (&scores)[KEYS / 2], float scale, float (&factors)[2])
     {
 #pragma unroll
         for (int row = 0; row < 2; row++) {
@@ -182,28 +182,29 @@ template <int KEYS> struct Softmax {
     }
 };
 
-__device__ unsigned packed(const float *two)
+__device__ unsigned packed(float low, float high)
 {
-    half2 pair = __floats2half2_rn(two[0], two[1]);
+    half2 pair = __floats2half2_rn(low, high);
     return *(unsigned *)&pair;
 }
 
 // A warp's 16 rows of a tile of `ROWS`, whose 64 columns each are swizzled by 128 bytes.
-template <int ROWS, int N> __device__ void put(half *tile, const float (&values)[N])
+template <int ROWS, int N> __device__ __forceinline__ void put(half *tile, const float (&values)[N])
 {
     int lane = here(threadIdx.x % 32), row = (threadIdx.x / 32 - 4) * 16 + lane % 16;
 #pragma unroll
     for (int i = 0; i < N / 8; i++) {
         half *place = tile + (i / 4 * ROWS + row) * HALF + ((i % 4 * 2 + lane / 16) ^ row % 8) * 8;
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(place)), "r"(packed(values + 8 * i)),
-                     "r"(packed(values + 8 * i + 2)), "r"(packed(values + 8 * i + 4)), "r"(packed(values + 8 * i + 6))
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(place)), "r"(packed(values[8 * i], values[8 * i + 1])),
+                     "r"(packed(values[8 * i + 2], values[8 * i + 3])), "r"(packed(values[8 * i + 4], values[8 * i + 5])),
+                     "r"(packed(values[8 * i + 6], values[8 * i + 7]))
                      : "memory");
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Weights become what the next `add_values` multiplies. In shared memory, a warp's rows are read for itself only.
-template <class F> __device__ void keep_weights(unsigned (&p)[F::KEYS / 4], const float (&weights)[F::KEYS / 2], Shared<F> &shared)
+template <class F> __device__ __forceinline__ void keep_weights(unsigned (&p)[F::KEYS / 4], const float (&weights)[F::KEYS / 2], Shared<F> &shared)
 {
     if constexpr (F::WEIGHTS_SHARED) {
         put<F::ROWS>(shared.weights, weights);
@@ -211,7 +212,7 @@ template <class F> __device__ void keep_weights(unsigned (&p)[F::KEYS / 4], cons
     } else {
 #pragma unroll
         for (int i = 0; i < F::KEYS / 4; i++)
-            p[i] = packed(weights + 2 * i);
+            p[i] = packed(weights[2 * i], weights[2 * i + 1]);
     }
 }
 
@@ -223,7 +224,7 @@ template <int N> __device__ void scale_rows(float (&sums)[N], const float (&fact
 }
 
 // Keys after the last one, and after the row's own where `CAUSAL`.
-template <class F> __device__ void mask(float (&scores)[F::KEYS / 2], int first_key, int row, int n)
+template <class F> __device__ __forceinline__ void mask(float (&scores)[F::KEYS / 2], int first_key, int row, int n)
 {
     if (first_key + F::KEYS <= n && (!F::CAUSAL || first_key + F::KEYS <= row - row % 64))
         return;
@@ -357,7 +358,7 @@ template <class F> __device__ int next_of(Shared<F> &shared, int number)
 }
 
 // Writes a group's rows of the result by way of the place of values, when all groups are through with them.
-template <class F> __device__ void put_result(const float (&sums)[F::D / 2], Shared<F> &shared, int group, const CUtensorMap *out, const Tile<F> &tile)
+template <class F> __device__ __forceinline__ void put_result(const float (&sums)[F::D / 2], Shared<F> &shared, int group, const CUtensorMap *out, const Tile<F> &tile)
 {
     half *place = shared.v[0][0];
     meet(VALUES_READ, F::CONSUMERS);
@@ -384,7 +385,7 @@ template <class F> struct Multiplier {
             arrive(barrier);
     }
 
-    __device__ void attend(float (&sums)[F::D / 2], const Tile<F> &tile, int keys, int parity)
+    __device__ __forceinline__ void attend(float (&sums)[F::D / 2], const Tile<F> &tile, int keys, int parity)
     {
         float factors[2];
         unsigned p[F::KEYS / 4];
