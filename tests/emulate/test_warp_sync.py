@@ -193,6 +193,17 @@ def test_warp_synchronisations_at_different_places():
     np.testing.assert_array_equal(outcome(body), V[T ^ 1])
 
 
+def test_warps_come_to_barriers_of_their_own_at_once():
+    """Three pairs of warps, each at the barrier that a register names; a warp reads what its partner wrote before."""
+    body = """
+    .shared .b32 s[192];
+    shr.u32 %r10, %r0, 6; add.u32 %r10, %r10, 1;
+    mov.u32 %r11, s; shl.b32 %r12, %r0, 2; add.u32 %r13, %r11, %r12; xor.b32 %r14, %r12, 128; add.u32 %r14, %r11, %r14;
+    st.shared.u32 [%r13], %r5; bar.sync %r10, 64; ld.shared.u32 %r3, [%r14];
+    """
+    np.testing.assert_array_equal(outcome(body, block=192), 7 * (np.arange(192) ^ 32) + 3)
+
+
 def test_others_that_spin_do_not_keep_lanes_from_meeting():
     """Warp 1 waits for a word that warp 0 writes after its two halves have met."""
     body = """

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
 
 from gpuprof.chips.fidelity import published_kernels
 from gpuprof.chips.fidelity.published_kernels import COLUMNS, PATH, RATIOS_ONLY, Row, by, ratios, spread, steps
@@ -13,6 +14,8 @@ from tests.silicon.measure import COMPILERS
 from tests.silicon.reasons import with_reasons
 
 PAGE = DOCS / "fidelity.md"
+# Launches that were run once, when their kernels were done, and to which nothing was fitted after that.
+HELD_BACK = ("cub-*-224", "liger-*-4096-*", "flash-h100-fa3-H32D64*B64S512")
 
 
 def merged(found: Iterable[Row]) -> list[Row]:
@@ -56,12 +59,21 @@ def with_tables(page: str) -> str:
 
 
 def headline(rows: Sequence[Row]) -> str:
+    """All launches of a compiler, and without those that were held back."""
     lines = []
     for compiler, found in by(lambda row: row.compiler, rows).items():
         error = balanced_error(found)
-        if error is not None:
-            lines.append(f"* With {compiler}'s code: {100 * error:.1f} % over {spread(found).rows} launches.\n")
+        looked_at = balanced_error([row for row in found if not is_held_back(row.id)])
+        if error is not None and looked_at is not None:
+            lines.append(
+                f"* With {compiler}'s code: {100 * error:.1f} % over {spread(found).rows} launches, "
+                f"{100 * looked_at:.1f} % without those held back.\n"
+            )
     return "".join(lines)
+
+
+def is_held_back(id: str) -> bool:
+    return any(fnmatch(id, pattern) for pattern in HELD_BACK)
 
 
 def _table(heads: Sequence[str], rules: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

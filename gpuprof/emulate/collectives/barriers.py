@@ -244,9 +244,14 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
         keys = barriers.astype(np.uint64) << 32 | counts.astype(np.uint64)
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         note_arrivals(lanes, active, barriers, counts)
-        for key in np.unique(keys[active])[1:]:
-            act_separately(lanes.split_off(pack_masks(active & (keys == key))), int(key))
-        act_separately(lanes, int(np.unique(keys[active])[0]))
+        first, *others = np.unique(keys[active]).tolist()
+        # A warp may leave entirely, which moves the rows of the warps after it.
+        masks = np.zeros((len(others), lanes.chunk.n_warps), np.uint32)
+        for key, row in zip(others, masks, strict=True):
+            row[lanes.warps] = pack_masks(active & (keys == key))
+        for key, row in zip(others, masks, strict=True):
+            act_separately(lanes.split_off(row[lanes.warps]), key)
+        act_separately(lanes, first)
 
     if inst.a == RZ and inst.b == RZ:
         return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))

@@ -1,7 +1,9 @@
-"""Products of bfloat16, 4096^3, by mma.sync in one stage, on an RTX 5090 that is held to 400 W: their ratios only.
+"""Products of bfloat16, 4096^3, by mma.sync in one stage, on an RTX 5090 that is held to 400 W: their ratios only. And
+attention by mma.sync on the same card: 8 heads of 128, 4096 queries, 8192 keys.
 
 A fifth of the chip makes eight columns of tiles, so that a wave reads about a fifth of what the chip's does. Each
-published call has inputs of its own; all but the first wave finds B in the L2.
+published call has inputs of its own; all but the first wave finds B in the L2. Attention's waves are a fifth of the
+chip's too.
 """
 
 from tests.silicon.case import Case, Run
@@ -29,4 +31,27 @@ def product(name: str) -> Case:
     return Case(id, "tensor", "rtx5090", "products_mma.cu", runs, 5, SIZE, True, group=ladder, ladder=ladder)
 
 
-CASES = tuple(product(name) for name in KERNELS)
+HEADS, QUERIES, KEYS = 8, 4096, 8192
+# Queries and keys of a tile, how these come, shared memory.
+ATTENTION = {
+    "v1": (128, "attend<128, 64, IN_ORDER>", 32768),
+    "v3": (64, "attend<64, 32, AHEAD>", 32768),
+    "v5": (64, "attend<64, 64, KEYS_AHEAD>", 49152),
+}
+
+
+def attention(name: str) -> Case:
+    rows, kernel, shared_nbytes = ATTENTION[name]
+
+    def run(keys: int) -> Run:
+        q, k = (f"bf16[{HEADS * n * 128}]" for n in (QUERIES, keys))
+        blocks = HEADS * QUERIES // rows
+        return Run((f"{kernel}<<<{blocks}, 128, {shared_nbytes}>>>({q}, {k}, {k}, {q}, {QUERIES}, {keys})",), keys)
+
+    runs = run(256), run(512)
+    ladder = "gau-5090-attention"
+    id = f"{ladder}-{name}"
+    return Case(id, "attention", "rtx5090", "attention_mma.cu", runs, 5, KEYS, True, group=ladder, ladder=ladder)
+
+
+CASES = (*map(product, KERNELS), *map(attention, ATTENTION))
