@@ -10,7 +10,6 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.correlate.advice.kernel_costs import Instruction, Line, Measured, line_of, read_measured
-from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
@@ -19,7 +18,7 @@ from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, intervention
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.intervention import Intervention
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts
+from gpuprof.whatif.changes.whole_trace import positions, sector_counts, sector_numbers
 from gpuprof.whatif.places import Place, places
 
 WHOLE = Place(OF_KERNEL, np.zeros(0, np.bool_))
@@ -43,7 +42,7 @@ def sector_uses(baseline: Baseline, mask: np.ndarray) -> SectorUses:
         at = positions(piece, baseline.program)
         counts = sector_counts(piece.accesses)
         of_mask = np.repeat(mask[at.inst], counts)
-        sectors = piece.sectors[of_mask] & SECTOR_MASK
+        sectors = sector_numbers(piece)[of_mask]
         warp = np.repeat(at.warp, counts)[of_mask]
         taken += len(sectors)
         of_warps += len(np.unique(warp << 48 | sectors))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, SECTOR_MASK
 from gpuprof.emulate.trace_log.whole_pieces import ROWS, joined_rows, starts, taken, words_of
 from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.whatif.changes.access_passes import count_sectors, leave_out, place_origins, replace_sectors
@@ -17,6 +17,11 @@ def sector_counts(accesses: np.ndarray) -> np.ndarray:
     counts = np.empty(accesses.size, np.int64)
     count_sectors(words_of(accesses.ravel()), counts)
     return counts.reshape(accesses.shape)
+
+
+def sector_numbers(piece: TracePiece) -> np.ndarray:
+    """int64: a number for each sector of its accesses; equal ones are of one sector."""
+    return piece.sectors & SECTOR_MASK
 
 
 def own_accesses(piece: TracePiece) -> np.ndarray:

@@ -89,6 +89,8 @@ CASES = (
     causal(WIDE, 2048, (3, 6)),
     full(WIDE, 8192, (1, 1), (1408, 2816)),
     causal(WIDE, 8192, (1, 2)),
+    full(NARROW, 512, (11, 22)),
+    causal(NARROW, 512, (11, 22)),
     full(NARROW, 2048, (2, 4)),
     causal(NARROW, 2048, (4, 8)),
     full(NARROW, 8192, (1, 1), (2112, 4224)),
