@@ -52,6 +52,7 @@ class Case:
     `together`: so many launches at a run's end are the published one, whose cycles are their sum; with `period`, those
     from the end of the launch before to their end.
     `overhead_us` is what the published time has besides: it is subtracted from it.
+    `empty_us`: the same measurement of a kernel that does nothing; what of it is not the launch's own is subtracted.
     `turns`: the published time is that of one of so many turns of the published launch.
     `group` names rows that are compared only by their ratios to each other; `ladder` those that are steps, each one's
     cycles compared with the next one's.
@@ -69,6 +70,7 @@ class Case:
     period: bool = False
     together: int = 1
     overhead_us: float = 0
+    empty_us: float = 0
     turns: int = 1
     group: str = ""
     ladder: str = ""

@@ -41,7 +41,7 @@ def in_shared(number: int, blocks: int, threads: int) -> Case:
 
 def histogram(number: int, runs: tuple[Run, ...], whole: int) -> Case:
     id = f"rtx3080-nv-histogram-{number}"
-    return Case(id, "atomics", "rtx3080", "atomics.cu", runs, whole_size=whole, overhead_us=3.2)
+    return Case(id, "atomics", "rtx3080", "atomics.cu", runs, whole_size=whole, empty_us=3.2)
 
 
 CASES = (

@@ -35,7 +35,7 @@ def image(number: int, kernel: str, arrays: str, across: int, shared: int = 0) -
 
 def nvbench(number: int, runs: tuple[Run, ...], whole: float, parts: int) -> Case:
     id = f"rtx3080-nv-conv-{number}"
-    return Case(id, "convolutions", "rtx3080", "convolutions.cu", runs, parts, whole, overhead_us=3.2)
+    return Case(id, "convolutions", "rtx3080", "convolutions.cu", runs, parts, whole, empty_us=3.2)
 
 
 def tuned(id: str, card: str, parts: int, bx: int, by: int, across: int, down: int, padded: bool = False) -> Case:

@@ -29,7 +29,7 @@ def rtx3080(number: int, kernel: str, size: int) -> Case:
         parts, whole = 17, size * blocks / 17
         runs = tuple(Run((launch(kernel, size, 1, depth),), depth) for depth in (64, 192))
     id = f"rtx3080-nv-mat_mat_mul-{number}"
-    return Case(id, "products", "rtx3080", "integer_products.cu", runs, parts, whole, overhead_us=3.2)
+    return Case(id, "products", "rtx3080", "integer_products.cu", runs, parts, whole, empty_us=3.2)
 
 
 CASES = tuple(

@@ -51,7 +51,7 @@ def matrices(number: int, kernel: str, size: int) -> Case:
     )
     id = f"rtx3080-nv-array_add-{number}"
     family = "streams" if kernel == "add_rows" else "strides"
-    return Case(id, family, "rtx3080", "streams.cu", runs, 4, blocks / 4, overhead_us=3.2)
+    return Case(id, family, "rtx3080", "streams.cu", runs, 4, blocks / 4, empty_us=3.2)
 
 
 def grey(number: int, size: int) -> Case:
@@ -63,7 +63,7 @@ def grey(number: int, size: int) -> Case:
         for many in (8, 24)
     )
     id = f"rtx3080-nv-image_to_grayscale-{number}"
-    return Case(id, "streams", "rtx3080", "streams.cu", runs, 4, blocks / 4, overhead_us=3.2)
+    return Case(id, "streams", "rtx3080", "streams.cu", runs, 4, blocks / 4, empty_us=3.2)
 
 
 def rtx4090(id: str, launch: str) -> Case:

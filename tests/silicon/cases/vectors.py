@@ -17,7 +17,7 @@ def rtx3080(number: int, kernel: str, size: int, threads: int, parts: int = 1) -
 
     runs = (run(size),) if size == 1024 else (run(1024), run(2048))
     id = f"rtx3080-nv-mat_vec_mul-{number}"
-    return Case(id, "vectors", "rtx3080", "vectors.cu", runs, parts, size, overhead_us=3.2)
+    return Case(id, "vectors", "rtx3080", "vectors.cu", runs, parts, size, empty_us=3.2)
 
 
 def v100(step: int, kernel: str, columns: int, blocks: int) -> Case:
