@@ -2,8 +2,10 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from typing import NamedTuple
 
@@ -46,17 +48,22 @@ def _leave_signals_to_the_parent() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+Outcome = Callable[[], tuple[Row, float]]  # what `_measure` returns, once it is there
+
+
 @contextmanager
-def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Iterable[Trial]], Iterator]]:
-    """A function that measures trials in their order, on so many processes. They inherit the traces."""
+def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Trial], Outcome]]:
+    """A function that starts a trial on one of so many processes, which inherit the traces; in this one, it runs when
+    its outcome is asked for.
+    """
     global _baselines
     _baselines = baselines
     try:
         if jobs == 1:
-            yield lambda trials: map(_measure, trials)
+            yield lambda trial: partial(_measure, trial)
         else:
             with get_context("fork").Pool(jobs, _leave_signals_to_the_parent) as pool:
-                yield lambda trials: pool.imap(_measure, trials)
+                yield lambda trial: pool.apply_async(_measure, (trial,)).get
     finally:
         _baselines = ()
 
@@ -64,16 +71,24 @@ def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Ite
 def measure_all(
     baselines: Sequence[Baseline], trials: Sequence[Trial], budget_seconds: float | None, jobs: int = 1
 ) -> Measured:
-    """The trials in their order, until so many CPU seconds are spent; None: all. The first is always measured."""
+    """The trials in their order, until so many CPU seconds are spent; None: all. The first is always measured, and what
+    has been started then.
+    """
     rows: list[Row] = []
     spent = 0.0
-    with _workers(baselines, jobs) as measure:
-        while len(rows) < len(trials):
-            if rows and budget_seconds is not None and spent >= budget_seconds:
+    most = 1 if jobs == 1 else 2 * jobs  # started at a time: no worker waits for the row that is next in order
+    started: deque[Outcome] = deque()
+    with _workers(baselines, jobs) as start:
+        while True:
+            while len(started) < most and len(rows) + len(started) < len(trials):
+                if rows and budget_seconds is not None and spent >= budget_seconds:
+                    break
+                started.append(start(trials[len(rows) + len(started)]))
+            if not started:
                 break
-            for row, seconds in measure(trials[len(rows) : len(rows) + jobs]):
-                rows.append(row)
-                spent += seconds
+            row, seconds = started.popleft()()
+            rows.append(row)
+            spent += seconds
     return Measured(tuple(rows), tuple(trials[len(rows) :]))
 
 
