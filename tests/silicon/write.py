@@ -46,6 +46,8 @@ def with_tables(page: str) -> str:
     """The page with its tables as they are to be."""
     rows = published_kernels.rows()
     tables = {
+        "cards": errors_by("card", "card", rows),
+        "families": errors_by("family", "kernels", rows),
         "spreads": spreads(rows),
         "kernels": every_row(rows),
         "steps": every_step(rows),
@@ -74,6 +76,18 @@ def headline(rows: Sequence[Row]) -> str:
 
 def is_held_back(id: str) -> bool:
     return any(fnmatch(id, pattern) for pattern in HELD_BACK)
+
+
+def errors_by(field: str, head: str, rows: Sequence[Row]) -> str:
+    """A line for each card or family: its launches, and their mean error with each compiler's code."""
+    lines = []
+    for name, found in sorted(by(lambda row: getattr(row, field), rows).items()):
+        of_each = {compiler: spread(some) for compiler, some in by(lambda row: row.compiler, found).items()}
+        cells = [f"{100 * each.mean:.0f} %" if (each := of_each.get(c)) and each.rows else "" for c in COMPILERS]
+        if any(cells):
+            lines.append((name, str(max(each.rows for each in of_each.values())), *cells))
+    heads = (head, "launches", *(f"{compiler}'s code" for compiler in COMPILERS))
+    return _table(heads, ("---", "--:", *["--:"] * len(COMPILERS)), lines)
 
 
 def _table(heads: Sequence[str], rules: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
