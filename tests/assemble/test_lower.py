@@ -253,7 +253,7 @@ st.local.u32 [loc], %rd1                                   -> LO.64 STL.32
 st.global.v4.u8 [%rd1], {%r1, %r2, %r3, %r4}               -> PRMT PRMT PRMT STG.32
 st.global.v2.u16 [%rd1], {%rs1, %rs2}                      -> PRMT STG.32
 st.u64 [%rd1], 5                                           -> MOV.64 ST.64
-st.release.gpu.global.u32 [%rd1], %r1                      -> STG.32
+st.release.gpu.global.u32 [%rd1], %r1                      -> MEMBAR STG.32
 st.global.wt.u32 [gvar], %r1                               -> MOVI.64 STG.32
 st.global.u8 [%rd1], %r1                                   -> STG.U8
 st.global.v2.b8 [%rd1], {%rs1, %rs2}                       -> PRMT STG.U16
@@ -267,7 +267,7 @@ atom.global.exch.b64 %rd1, [%rd2], %rd3                    -> ATOMG.EXCH.B64
 atom.global.min.s32 %r1, [%rd1], 5                         -> MOV ATOMG.MIN.S32
 atom.global.max.u64 %rd1, [%rd2], %rd3                     -> ATOMG.MAX.U64
 atom.inc.u32 %r1, [%rd1], 9                                -> MOV ATOM.INC.U32
-atom.acq_rel.gpu.global.and.b32 %r1, [%rd1], %r2           -> ATOMG.AND.B32
+atom.acq_rel.gpu.global.and.b32 %r1, [%rd1], %r2           -> MEMBAR ATOMG.AND.B32
 atom.global.add.noftz.f16x2 %r1, [%rd1], %r2               -> ATOMG.ADD.F16X2
 atom.global.cas.b16 %rs1, [%rd1], %rs2, %rs3               -> ATOMG.CAS.B16
 red.global.add.f32 [%rd1], %f1                             -> REDG.ADD.F32
