@@ -54,7 +54,7 @@ Outcome = Callable[[], tuple[Row, float]]  # what `_measure` returns, once it is
 @contextmanager
 def _workers(baselines: Sequence[Baseline], jobs: int) -> Iterator[Callable[[Trial], Outcome]]:
     """A function that starts a trial on one of so many processes, which inherit the traces; in this one, it runs when
-    its outcome is asked for.
+    its outcome is taken.
     """
     global _baselines
     _baselines = baselines
