@@ -64,6 +64,30 @@ def _both(change: Callable[[StaticProgram, TracePiece, np.ndarray], tuple[Static
     return applied
 
 
+def _traces(
+    change: Callable[
+        [StaticProgram, Sequence[TracePiece], np.ndarray, int], tuple[StaticProgram, tuple[TracePiece, ...]]
+    ],
+) -> OnTrace:
+    """A change of the program and all pieces together, by an amount."""
+
+    def applied(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
+        program, pieces = change(scene.program, scene.pieces, chosen, what.amount)
+        return scene._replace(program=program, pieces=pieces)
+
+    return applied
+
+
+def _blocks(change: Callable[[Sequence[TracePiece], int], tuple[TracePiece, ...]]) -> OnTrace:
+    """A change of which blocks there are, by an amount."""
+    return lambda scene, _, what: scene._replace(pieces=change(scene.pieces, what.amount))
+
+
+def _order(change: Callable[[StaticProgram, Sequence[TracePiece]], tuple[TracePiece, ...]]) -> OnTrace:
+    """A change of which block or warp does what."""
+    return lambda scene, _, __: scene._replace(pieces=change(scene.program, scene.pieces))
+
+
 def _sooner(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(program=on_program.with_sooner_results(scene.program, chosen, what.amount))
 
@@ -91,26 +115,13 @@ def _loaded_once(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
     return scene._replace(program=program, pieces=pieces)
 
 
-def _loads_first(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
-    program, pieces = on_order.loads_first(scene.program, scene.pieces, chosen, what.amount)
-    return scene._replace(program=program, pieces=pieces)
-
-
 def _in_registers(scene: Scene, chosen: np.ndarray, _: Intervention) -> Scene:
     program, pieces = on_registers.in_registers(scene.program, scene.pieces, chosen, scene.chip)
     return scene._replace(program=program, pieces=pieces)
 
 
-def _dealt(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.dealt(scene.program, scene.pieces))
-
-
 def _split(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(pieces=on_loops.split(scene.program, scene.pieces, what.amount))
-
-
-def _one_in(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.one_in(scene.pieces, what.amount))
 
 
 def _full_warps(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
@@ -121,32 +132,6 @@ def _thinned(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
     return scene._replace(
         pieces=tuple(on_steps.thinned(scene.program, piece, chosen, what.amount) for piece in scene.pieces)
     )
-
-
-def _smaller_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.smaller(scene.pieces, what.amount))
-
-
-def _repeated(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.repeated(scene.pieces, what.amount))
-
-
-def _dealt_turns(scene: Scene, _: np.ndarray, __: Intervention) -> Scene:
-    return scene._replace(pieces=on_loops.dealt_turns(scene.program, scene.pieces))
-
-
-def _wide(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
-    program, pieces = on_blocks.wide(scene.program, scene.pieces, chosen, what.amount)
-    return scene._replace(program=program, pieces=pieces)
-
-
-def _merged(scene: Scene, chosen: np.ndarray, what: Intervention) -> Scene:
-    program, pieces = on_blocks.merged(scene.program, scene.pieces, chosen, what.amount)
-    return scene._replace(program=program, pieces=pieces)
-
-
-def _first_blocks(scene: Scene, _: np.ndarray, what: Intervention) -> Scene:
-    return scene._replace(pieces=on_blocks.first_blocks(scene.pieces, what.amount))
 
 
 KINDS = {
@@ -174,7 +159,7 @@ KINDS = {
         "L2 not before the end of the quantum of 64 cycles of their request.", on_trace=_sooner),
     "loads_first": Kind("The loads of so many runs of its basic block come first, with what they need, as where a loop "
         "is unrolled; each value has a register of its own, and one comparison and branch is left.",
-        on_trace=_loads_first),
+        on_trace=_traces(on_order.loads_first)),
     "free": Kind("Its instructions take no issue slot, no unit and no memory; their results are there with their "
         "operands.", on_trace=_both(on_program.removed)),
     "one_slot": Kind("Its instructions that take several issue slots, as divisions do, take one, and the time of a "
@@ -202,22 +187,24 @@ KINDS = {
     "twice": Kind("The unit takes half the time for each use; latencies stay.", on_chip.twice_as_fast),
     "no_overhead": Kind("The launch itself costs nothing.", on_chip.without_launch_overhead),
     "dealt": Kind("Blocks start in the order of the issue slots that they take, most first, so that SMs end together.",
-        on_trace=_dealt),
+        on_trace=_order(on_blocks.dealt)),
     "split": Kind("Each block is so many blocks, each of which does a part of the turns of its loops, and all that is "
         "before and after them.", on_trace=_split),
-    "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.", on_trace=_one_in),
-    "repeated": Kind("There are all blocks, so many times.", on_trace=_repeated),
+    "one_in": Kind("Only one of so many blocks is there: the others would do the same work again.",
+        on_trace=_blocks(on_blocks.one_in)),
+    "repeated": Kind("There are all blocks, so many times.", on_trace=_blocks(on_blocks.repeated)),
     "dealt_turns": Kind("The turns of the outermost loops are dealt to the blocks one by one, and in each block to its "
-        "warps; where turns have barriers, those of a block's warps together.", on_trace=_dealt_turns),
-    "smaller_blocks": Kind("Each block is so many blocks of a part of its warps.", on_trace=_smaller_blocks),
+        "warps; where turns have barriers, those of a block's warps together.", on_trace=_order(on_loops.dealt_turns)),
+    "smaller_blocks": Kind("Each block is so many blocks of a part of its warps.", on_trace=_blocks(on_blocks.smaller)),
     "full_warps": Kind("Lanes that go the same way are together: as many runs of each basic block as they fill warps.",
         on_trace=_full_warps),
     "thinned": Kind("Of a warp's runs of its basic block, there is one of so many.", on_trace=_thinned),
     "wide": Kind("One warp does the work of so many blocks' warps that follow each other: its accesses are as many "
-        "times as wide, all else it does once.", on_trace=_wide),
+        "times as wide, all else it does once.", on_trace=_traces(on_blocks.wide)),
     "merged": Kind("One warp does the work of so many warps of its block: its accesses are as many times as wide, what "
-        "it computes of them it computes as many times, all else it does once.", on_trace=_merged),
-    "first_blocks": Kind("Only so many blocks are there, of those that start first.", on_trace=_first_blocks),
+        "it computes of them it computes as many times, all else it does once.", on_trace=_traces(on_blocks.merged)),
+    "first_blocks": Kind("Only so many blocks are there, of those that start first.",
+        on_trace=_blocks(on_blocks.first_blocks)),
 }  # fmt: skip
 
 
