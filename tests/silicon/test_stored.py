@@ -1,5 +1,6 @@
 """What is stored of whole kernels is of this version of the model, and the page shows it."""
 
+import fnmatch
 import re
 
 import pytest
@@ -48,6 +49,14 @@ def test_every_reason_is_of_a_case():
     ids = [case.id for cases in all_cases().values() for case in cases]
     for pattern, text in REASONS:
         assert any(named(id) == text for id in ids), pattern
+
+
+def test_what_was_held_back_is_a_case():
+    ids = [case.id for cases in all_cases().values() for case in cases]
+    assert sum(map(write.is_held_back, ids)) == 15
+    assert not write.is_held_back("cub-b200-scan-i8-216")
+    for pattern in write.HELD_BACK:
+        assert fnmatch.filter(ids, pattern), pattern
 
 
 def test_the_page_shows_what_is_stored():

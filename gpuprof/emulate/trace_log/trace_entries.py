@@ -53,6 +53,7 @@ def join_sectors(n_sectors, more_sectors):
 # wholly or in part.
 MISSING_SHIFT = 48
 SECTOR_MASK = (1 << MISSING_SHIFT) - 1
+SECTORS_OF_LINE = 4
 # A sector that the load of a waiting loop reads (isa/spin_loops) has from there on the number of signals that it had
 # had, modulo NEED_MASK + 1.
 NEED_SHIFT, NEED_MASK = 48, (1 << 15) - 1

@@ -86,8 +86,7 @@ class Identity(NamedTuple):
 
 class GridRow(NamedTuple):
     """A launch of a batch. load_base: where its module lies. after and after_signal: numbers of earlier grids of the
-    batch (`timing.batch.Grid`). wanted: it was requested,
-    and is no mere neighbour.
+    batch (`timing.batch.Grid`). wanted: it was requested, and is no mere neighbour.
     """
 
     index: int

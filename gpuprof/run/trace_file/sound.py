@@ -8,12 +8,11 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS, SECTOR_MASK, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS, SECTOR_MASK, SECTORS_OF_LINE, join_sectors
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.timing.state.static_program import ARRIVE, BARRIER, BULK, MBARRIER, MBARRIER_WAIT, StaticProgram
 
 LINES_OF_LANE = 2  # of an access that is not aligned: machine.rooms_of makes room for as many requests
-SECTORS_OF_LINE = 4
 # By kind of instruction, what its accesses number with a field, and how many of these there are.
 NUMBERED = {
     MBARRIER: ("tag_passes", N_MBARRIERS),

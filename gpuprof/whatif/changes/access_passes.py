@@ -6,12 +6,11 @@ are bool (n_accesses,), results are written to the last arguments.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK, SECTORS_OF_LINE, join_sectors
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
 _join = internal_njit(join_sectors)
-SECTORS_OF_LINE = 4
 
 
 @internal_njit
