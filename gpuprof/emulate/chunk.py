@@ -22,6 +22,7 @@ from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.core.late_accesses import RangesFunction, WrongRange
+from gpuprof.emulate.pacing import Pacing
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.warp_sync import Meetings
 from gpuprof.isa.families.cluster import OFFSET_MASK
@@ -72,10 +73,11 @@ class Chunk:
         self.crowd = Crowd()
         self.held: dict[Key, list[Lanes]] = {}  # in front of a warp operation; see `rendezvous`
         self.meetings = Meetings(self)
-        self.together = run.waits  # its blocks may wait for each other in ways that are not seen here
+        self.together = run.takes_turns  # its blocks may wait for each other in ways that are not seen here
         self.awake: np.ndarray | None = None  # uint32 (warps,): the lanes that run on; None: all
         self.share = 1.0  # of the warps that are awake
         self.asleep: dict[Key, list[Lanes]] = {}
+        self.pacing = Pacing(self, run.pace) if run.pace else None
         self.is_due = False  # to rest before the next step, whatever the log holds
 
     # Scheduling
@@ -109,6 +111,8 @@ class Chunk:
                 self.mbarriers.release()
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
+            if not ready and self.pacing is not None and self.pacing.advance():
+                continue
             # Other lanes run first. Patience keeps a loop that spins from holding up lanes that could meet.
             if self.meetings.stirred and (not ready or self.spent >= PATIENCE_BLOCKS) and self.meetings.meet():
                 continue
@@ -129,6 +133,8 @@ class Chunk:
                     raise self.barriers.deadlock()
                 # A lane that waits there has arrived, so lanes are missing only while others can run (ClusterBarrier).
                 assert not self.cluster_barrier.waiting
+                if self.pacing is not None:
+                    self.pacing.end()
                 return
             key = next(iter(ready)) if len(ready) == 1 else self.choose()
             groups = ready.pop(key)
@@ -138,6 +144,8 @@ class Chunk:
             if self.awake is not None and not self.stays_awake(key, x):
                 continue
             block = self.block_at(key)
+            if block.shares and self.pacing is not None and not self.pacing.passes(key, x):
+                continue
             if block.members and not self.gathered(key, block, x):
                 continue
             if block.uncertain and (block.meets_guarded or (x.active is not None and lanes_outside(x).any())):
@@ -255,6 +263,8 @@ class Chunk:
 
     def count_step(self, block: Block, lanes: Lanes) -> None:
         self.log.step(block.index, lanes.step_warps, lanes.step_masks)
+        if self.pacing is not None:
+            self.pacing.ran(block, lanes.step_warps, lanes.n_active)
         if self.tally.is_wanted:
             self.tally.block(block.index, len(lanes.step_warps), lanes.n_active)
         self.pulse.warp_instructions += len(lanes.step_warps) * block.n_instructions

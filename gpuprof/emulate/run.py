@@ -15,9 +15,10 @@ from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
+from gpuprof.emulate.pacing import Pace
 from gpuprof.emulate.spread.helpers import CAN_FORK
 from gpuprof.emulate.spread.kernels import may_spread
-from gpuprof.emulate.spread.pace import Pace
+from gpuprof.emulate.spread.pace import Pace as Speed
 from gpuprof.emulate.spread.spread import spread
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
@@ -66,6 +67,7 @@ class Run:
         self.cluster = launch.blocks_of_cluster
         # Blocks that may wait for each other have to run together, or the first would wait for ever.
         self.waits, self.takes_turns = self.module.waits, self.module.takes_turns
+        self.pace = Pace(self) if self.takes_turns else None
         self.listener = listener
         # Before the pool of constants is read: what is watched may add to it.
         self.watched = watched_blocks(self.module, listener.wanted) if listener else None
@@ -106,8 +108,10 @@ class Run:
         hold them; so do blocks that share work out among themselves, or the first few would have done all of it before
         the others begin."""
         lanes = self.warps_per_block * WARP
-        if self.takes_turns:
-            return max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
+        if self.pace is not None:
+            most = max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
+            # Where not all blocks run together in any case, those that wait do so for blocks before them.
+            return most if self.launch.n_blocks <= most else self.pace.resident
         return max(1, FIRST_CHUNK_LANES // lanes)
 
     @property
@@ -156,7 +160,7 @@ class Emulation:
         self.run.log.is_wanted = False
         while self.resting:
             self._finish_chunk(self.resting.pop(next(iter(self.resting))))
-        pace = Pace(self.run.counters.pulse)
+        pace = Speed(self.run.counters.pulse)
         while (n_left := self.run.launch.n_blocks - self.next_block) > 0:
             n_chunks = -(-n_left // complete_clusters(self.size, self.run.cluster))
             is_long = n_chunks > 1 and pace.is_long(n_left)

@@ -79,13 +79,12 @@ def test_nibbles_saturate(program):
 
 
 def test_a_tiled_product(program):
-    from types import SimpleNamespace
-
     from gpuprof.device.commands import Launch
     from gpuprof.device.memory import AddressSpace
     from gpuprof.device.module import load
     from gpuprof.emulate.run import emulate
     from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
+    from tests.support.emulate_harness import CHIP
 
     m, n, k = 64, 96, 48
     a, b = RNG.standard_normal((m, k)).astype(np.float16), RNG.standard_normal((k, n)).astype(np.float16)
@@ -98,9 +97,7 @@ def test_a_tiled_product(program):
     params = np.array(places, np.uint64).tobytes() + np.array([n, k], np.int32).tobytes() + np.float32(0.5).tobytes()
     launch = Launch(0, module, function, (n // 32, m // 32, 1), (128, 1, 1), 0, params, 0, "tiled")
     counters = LaunchCounters.zeros(len(module.code))
-    for _ in emulate(
-        launch, memory, chip=SimpleNamespace(sms=4, name="test"), max_warp_instructions=2_000_000, counters=counters
-    ):
+    for _ in emulate(launch, memory, chip=CHIP, max_warp_instructions=2_000_000, counters=counters):
         pass
     found = np.frombuffer(memory.read(places[2], 4 * m * n), np.float32).reshape(m, n)
     exact = a.astype(np.float64) @ b.astype(np.float64)

@@ -1,10 +1,11 @@
 """Runs hand-made programs on the emulator: the tests' way to see one instruction, or a handful, do their work."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
+from gpuprof.chips import load_chip
+from gpuprof.chips.model import altered
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
@@ -19,7 +20,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 ADDR64 = pack(addr64=1)
 EXECUTED: set[str] = set()  # names of all opcodes that `run` has seen executed
-CHIP = SimpleNamespace(name="test", sms=4, warp_slots=64)
+CHIP = altered(load_chip("a100"), {"sms": 4}, "a chip of tests")
 
 
 def special(name: str, dst: int) -> Instruction:

@@ -4,7 +4,6 @@ import re
 import struct
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program
-from tests.support.emulate_harness import EXECUTED
+from tests.support.emulate_harness import CHIP, EXECUTED
 from tests.support.nvidia_tools import PTXAS
 
 
@@ -114,8 +113,7 @@ def run_kernel(
         cluster,
     )
     counters = LaunchCounters.zeros(len(module.code))
-    chip = SimpleNamespace(sms=4, name="test", warp_slots=64)
-    for _ in emulate(launch, memory, chip=chip, max_warp_instructions=max_warp_instructions, counters=counters):
+    for _ in emulate(launch, memory, chip=CHIP, max_warp_instructions=max_warp_instructions, counters=counters):
         pass
     EXECUTED.update(TABLE[number].name for number in module.code["opcode"][counters.inst_executed > 0])
     return [memory.read(address, nbytes) for address, nbytes in arrays]
