@@ -87,7 +87,8 @@ class Block(NamedTuple):
     writes: frozenset[int]
     spins: bool  # looks like part of a loop that waits for other threads
     takes: bool  # looks like part of a loop that takes its work, by number, from what all blocks share
-    shares: bool  # reads or writes what other blocks may wait for, or takes work from what all share
+    polls: bool  # has loads that wait for what other warps write
+    shares: bool  # it has, or writes what others wait for, or takes work from what all share
     guarded: tuple[int, ...]  # instructions that count their lanes themselves
     members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
     uncertain: bool  # it has warp operations of which they are not
@@ -258,9 +259,8 @@ def build_block(block: BasicBlock, env: Env) -> Block:
     fresh = [code for code in defined if code not in needs] + scratch_codes(block)
     indexes = range(block.first, block.after)
     spins = any(at in env.spins for at in indexes)
-    shares = any(at in env.spins or at in env.takes or at in env.polls for at in indexes) or (
-        bool(env.polls) and any(is_signal(inst) for inst in block.instructions)
-    )
+    polls = any(at in env.polls for at in indexes)
+    shares = polls or any(_is_shared(inst, at, env) for at, inst in zip(indexes, block.instructions, strict=True))
     takes = any(at in env.takes for at in indexes) and env.graph.is_in_loop(block.index)
     return Block(
         block.index,
@@ -273,12 +273,20 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         frozenset(defined),
         spins,
         takes,
+        polls,
         shares,
         tuple(guarded),
         *members_of_block(block.instructions),
         sites_of_block(block.instructions, block.first, env),
         tensor.fused(block.instructions, ops, env),
     )
+
+
+def _is_shared(inst: Instruction, at: int, env: Env) -> bool:
+    """True if others may wait for it, or are served by it in turn. Loops of compare-and-swaps take turns in their own
+    way (`core.contended_loops`).
+    """
+    return at not in env.spins and (at in env.takes or (bool(env.polls) and is_signal(inst)))
 
 
 def scratch_codes(block: BasicBlock) -> list[int]:

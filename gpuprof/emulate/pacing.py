@@ -55,52 +55,75 @@ class Pace:
 
 class Pacing:
     """The clocks of a chunk's warps, and who is held. `cycles`: float64 (n_blocks, warps of a block); a block's clock is
-    that of its last warp. `held`: uint32 (n_warps,), lanes by the place that they are in front of; until: those whose
-    block's clock is not beyond may pass.
+    that of its last warp. Lanes by the place that they are in front of, uint32 (n_warps,): `held`, and `in_vain`, those
+    that have polled there since the last signal. `now`: the least clock of those that were held; those of a window from
+    then on may pass.
     """
 
     def __init__(self, chunk, pace: Pace):
         self.chunk, self.pace = chunk, pace
         self.cycles = np.repeat(pace.begins(chunk.n_blocks)[:, None], chunk.warps_per_block, axis=1)
         self.held: dict[Key, np.ndarray] = {}
-        self.until = self.cycles.min() + pace.window_cycles
+        self.in_vain: dict[Key, np.ndarray] = {}
+        self.now = self.cycles.min()
         n_resident = -(-chunk.n_blocks // pace.chip.sms)
         self._share = min(n_resident, pace.blocks_per_sm) / pace.chip.partitions
 
-    def passes(self, key: Key, lanes: Lanes) -> bool:
-        """Holds the lanes of `lanes` whose clocks are ahead; False when that is all of them."""
-        blocks = lanes.warps // self.chunk.warps_per_block
-        clock = self.cycles.max(axis=1)[blocks]
-        ahead = clock > self.until
-        masks = np.where(ahead, lanes.masks, np.uint32(0))
-        passing = lanes.warps[~ahead]
-        self.cycles.reshape(-1)[passing] = clock[~ahead]
+    def passes(self, key: Key, block, lanes: Lanes) -> bool:
+        """Holds the lanes of `lanes` whose clocks are ahead, or that would poll in vain; False when that is all."""
+        clock = self._clock()[lanes.warps]
+        masks = np.where(clock > self.now + self.pace.window_cycles, lanes.masks, np.uint32(0))
+        if block.polls:
+            in_vain = self._masks(self.in_vain, key)
+            masks |= lanes.masks & in_vain[lanes.warps]
+            in_vain[lanes.warps] |= lanes.masks & ~masks
+        passing = masks != lanes.masks
+        self.cycles.reshape(-1)[lanes.warps[passing]] = np.maximum(clock[passing], self.now)
         if not masks.any():
             return True
-        held = self.held.setdefault(key, np.zeros(self.chunk.n_warps, np.uint32))
-        held[lanes.warps] |= masks
-        if (masks == lanes.masks).all():
+        self._masks(self.held, key)[lanes.warps] |= masks
+        if not passing.any():
             lanes.flush()
             return False
         lanes.split_off(masks)
         return True
 
+    def signal(self) -> None:
+        """Something has been written that loops may wait for."""
+        self.in_vain.clear()
+
     def advance(self) -> bool:
         """Makes those ready whose clocks are least. Returns whether any were held."""
         if not self.held:
             return False
-        clock = np.repeat(self.cycles.max(axis=1), self.chunk.warps_per_block)
-        self.until = min(clock[masks != 0].min() for masks in self.held.values()) + self.pace.window_cycles
-        due = clock <= self.until
-        for key, masks in list(self.held.items()):
-            passing = np.where(due, masks, np.uint32(0))
-            if not passing.any():
-                continue
-            masks &= ~passing
-            if not masks.any():
-                del self.held[key]
-            self.chunk.ready.setdefault(key, []).append(self.chunk.group(passing, -key[0]))
+        clock = self._clock()
+        due = self._due()
+        if not due:  # they wait for what is no signal, or for ever
+            self.in_vain.clear()
+            due = self._due()
+        self.now = max(self.now, min(clock[masks != 0].min() for masks in due.values()))
+        is_next = clock <= self.now + self.pace.window_cycles
+        for key, masks in due.items():
+            passing = np.where(is_next, masks, np.uint32(0))
+            if passing.any():
+                self.held[key] &= ~passing
+                self.chunk.ready.setdefault(key, []).append(self.chunk.group(passing, -key[0]))
+        self.held = {key: masks for key, masks in self.held.items() if masks.any()}
         return True
+
+    def _due(self) -> dict[Key, np.ndarray]:
+        """Those held that would not poll in vain."""
+        due = {key: masks & ~self.in_vain.get(key, np.uint32(0)) for key, masks in self.held.items()}
+        return {key: masks for key, masks in due.items() if masks.any()}
+
+    def _clock(self) -> np.ndarray:
+        """float64 (n_warps,): that of each warp's block."""
+        return np.repeat(self.cycles.max(axis=1), self.chunk.warps_per_block)
+
+    def _masks(self, of: dict[Key, np.ndarray], key: Key) -> np.ndarray:
+        if key not in of:
+            of[key] = np.zeros(self.chunk.n_warps, np.uint32)
+        return of[key]
 
     def ran(self, block, warps: np.ndarray, n_lanes: int) -> None:
         """Moves the clocks of these warps, which have run a basic block together with `n_lanes` lanes."""
@@ -108,7 +131,7 @@ class Pacing:
         blocks = warps // self.chunk.warps_per_block
         counts = np.bincount(blocks, minlength=self.chunk.n_blocks)
         cycles = self.cycles.reshape(-1)
-        cycles[warps] += cost.pipe_cycles * self._share * counts[blocks] + cost.wait_cycles
+        cycles[warps] += np.maximum(cost.path_cycles, cost.pipe_cycles * self._share * counts[blocks])
         if cost.fetch_nbytes:
             self._queue(warps, cost.fetch_nbytes * n_lanes / len(warps))
 

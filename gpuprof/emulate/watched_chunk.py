@@ -38,6 +38,8 @@ class WatchedChunk(Chunk):
         """Continues the chunk in another run of its launch."""
         self.listener, self.watched = run.listener, run.watched
         self.tally, self.pulse, self.log = run.tally, run.counters.pulse, run.log
+        if self.pacing is not None:
+            self.pacing.pace = run.pace
         self.spaces |= {"global": run.global_space, "const": run.const_space, "param": run.param_space}
 
     def run(self, segment_nbytes: int) -> Iterator[None]:

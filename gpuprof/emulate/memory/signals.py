@@ -26,6 +26,8 @@ def counting(run: Callable[[Lanes], None]) -> Callable[[Lanes], None]:
         counts = lanes.chunk.signals
         for number, n in zip(numbers.tolist(), times.tolist(), strict=True):
             counts[number] = counts.get(number, 0) + n
+        if lanes.chunk.pacing is not None:
+            lanes.chunk.pacing.signal()
 
     return op
 

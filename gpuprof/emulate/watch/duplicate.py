@@ -16,11 +16,12 @@ from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd
 from gpuprof.emulate.core.lanes import Lanes, RegisterFile
 from gpuprof.emulate.core.spaces import BlockSpace, LaneSpace
+from gpuprof.emulate.pacing import Pacing
 from gpuprof.emulate.trace_log.trace import Column, TraceLog
 
 PLAIN = frozenset((int, float, str, bytes, bool, type(None), frozenset, range, FunctionType, BuiltinFunctionType, type))
 COPIED = frozenset((CallStack, Crowd, Lanes, RegisterFile, BlockSpace, LaneSpace, Column, TraceLog, Barriers,
-                    ClusterBarrier, Mbarriers))  # fmt: skip
+                    ClusterBarrier, Mbarriers, Pacing))  # fmt: skip
 
 
 class _Copier:
@@ -94,6 +95,7 @@ def duplicate(chunk) -> tuple[Any, int]:
         chunk.watched,
     ]
     shared += [chunk.spaces[name] for name in ("global", "const", "param")]
+    shared += [chunk.pacing.pace] if chunk.pacing else []
     shared += [chunk.block_of_rank, chunk.file.constants, chunk.file.template, chunk.meetings.operations]
     shared += [constant for row in chunk.file.constants for constant in row]
     shared += [blocks[index] for blocks in (chunk.module.blocks, chunk.watched) for index in chunk.module.blocks]

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from tests.silicon.case import Case, Run, once
 from tests.silicon.triton_ptx import ATTENTION
 
-PARTS, SMS = 12, 11
+PARTS, ALL_SMS = 12, 132
+SMS = ALL_SMS // PARTS
 ROWS_OF_ALL = 2**15  # of a head, in all batches
 BYTES_OF_A_SECTION = 2**25  # of keys and values: hopper/tile_scheduler.hpp
 
@@ -38,7 +39,7 @@ class Width(NamedTuple):
 NARROW, WIDE = Width(64, 32, 192, (192, 128)), Width(128, 16, 128, (176, 128))
 
 
-def flash(of: Width, causal: bool, heads: int, rows: int, keys: int, section: int) -> str:
+def flash(of: Width, causal: bool, heads: int, rows: int, keys: int, section: int, sms: int = SMS) -> str:
     """The launch of a block for each SM of the part."""
     step = of.keys[causal]
     maps = ", ".join(
@@ -48,7 +49,7 @@ def flash(of: Width, causal: bool, heads: int, rows: int, keys: int, section: in
     kernel = f"attention<{of.width},{step},{str(causal).lower()}>"
     scale = round(math.log2(math.e) / math.sqrt(of.width), 6)
     arguments = f"{maps}, {rows}, {keys}, {heads}, 1, {scale}, {section}, i32[1]"
-    return f"{kernel}<<<{SMS}, {128 + 2 * of.rows}, {of.shared_nbytes(causal)}>>>({arguments})"
+    return f"{kernel}<<<{sms}, {128 + 2 * of.rows}, {of.shared_nbytes(causal)}>>>({arguments})"
 
 
 def full(of: Width, n: int, heads: tuple[int, int], rows: tuple[int, int] = (0, 0)) -> Case:
@@ -60,16 +61,19 @@ def full(of: Width, n: int, heads: tuple[int, int], rows: tuple[int, int] = (0, 
     return h100(of, n, "Full", runs, -(-of.tiles(n) * of.heads * ROWS_OF_ALL // n // (PARTS * SMS)))
 
 
-def causal(of: Width, n: int, heads: tuple[int, int]) -> Case:
-    """The size is the number of heads."""
+def causal(of: Width, n: int, heads: tuple[int, int], parts: int = PARTS) -> Case:
+    """The size is the number of heads. A section of them has its keys and values in two thirds of the L2; a part of
+    the chip that has less for one head would fetch them again for each tile.
+    """
     section = 2 ** int(math.log2(BYTES_OF_A_SECTION / (4 * n * of.width)))
-    runs = tuple(Run((flash(of, True, each, n, n, max(1, section // PARTS)),), each) for each in heads)
-    return h100(of, n, "Causal", runs, of.heads * ROWS_OF_ALL / n / PARTS)
+    sms = ALL_SMS // parts
+    runs = tuple(Run((flash(of, True, each, n, n, max(1, section // parts), sms),), each) for each in heads)
+    return h100(of, n, "Causal", runs, of.heads * ROWS_OF_ALL / n / parts, parts)
 
 
-def h100(of: Width, n: int, mask: str, runs: tuple[Run, ...], whole: float) -> Case:
+def h100(of: Width, n: int, mask: str, runs: tuple[Run, ...], whole: float, parts: int = PARTS) -> Case:
     id = f"flash-h100-fa3-H{of.heads}D{of.width}{mask}B{ROWS_OF_ALL // n}S{n}"
-    return Case(id, "attention", "h100", "flash.cu", runs, PARTS, whole)
+    return Case(id, "attention", "h100", "flash.cu", runs, parts, whole)
 
 
 def second(causal: bool) -> Case:
@@ -88,13 +92,13 @@ CASES = (
     full(WIDE, 2048, (2, 4)),
     causal(WIDE, 2048, (3, 6)),
     full(WIDE, 8192, (1, 1), (1408, 2816)),
-    causal(WIDE, 8192, (1, 2)),
+    causal(WIDE, 8192, (1, 2), 6),
     full(NARROW, 512, (11, 22)),
     causal(NARROW, 512, (11, 22)),
     full(NARROW, 2048, (2, 4)),
     causal(NARROW, 2048, (4, 8)),
     full(NARROW, 8192, (1, 1), (2112, 4224)),
-    causal(NARROW, 8192, (1, 2)),
+    causal(NARROW, 8192, (2, 4), 6),
     second(False),
     second(True),
 )
