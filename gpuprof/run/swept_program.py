@@ -1,0 +1,39 @@
+"""What the traces of a sweep's launches depend on, as one value: runs with the same can use each other's traces."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+from gpuprof.base.wording import installed_version
+from gpuprof.chips import Chip
+from gpuprof.device.kernels import find_kernel
+from gpuprof.device.launching.launch_text import kernel_names
+from gpuprof.device.launching.argument_values import LaunchRequest
+from gpuprof.device.load_map import FIRST_LOAD_BASE
+from gpuprof.device.memory import AddressSpace
+from gpuprof.device.module import load
+from gpuprof.emulate.chip_numbers import chip_numbers
+from gpuprof.isa.gpubin.reader import read_gpubin
+from gpuprof.isa.opcodes import ISA_VERSION
+from gpuprof.run.trace_file.layout import SweptProgram, Versions
+from gpuprof.timing.state.model_version import MODEL_VERSION
+
+
+def versions_here() -> Versions:
+    return Versions(installed_version(), MODEL_VERSION, ISA_VERSION)
+
+
+def chip_names(image: bytes, requests: Sequence[LaunchRequest]) -> frozenset[str]:
+    """The numbers of a chip on which the traces of launches depend. image: of the gpubin that has their kernels. Raises
+    UsageError for a kernel that it has not.
+    """
+    program = read_gpubin(image, "the kernels")
+    module = load(program, AddressSpace(), FIRST_LOAD_BASE)
+    return chip_numbers(module, [find_kernel(program, name) for name in kernel_names(list(requests))])
+
+
+def swept_program(parts: Iterable[bytes], names: Iterable[str], chip: Chip) -> SweptProgram:
+    """parts: all that the launches depend on besides the chip. names: what `chip_names` gives."""
+    digest = sha256()
+    for part in parts:
+        digest.update(sha256(part).digest())
+    return SweptProgram(digest.hexdigest(), tuple((name, int(getattr(chip, name))) for name in sorted(names)))

@@ -1,0 +1,104 @@
+"""Writes the traces of the launches of a sweep: a run writes those of its program as they are made, and the sweep puts
+the programs of several files into one.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from gpuprof.base.files import replacing
+from gpuprof.base.inputs import GIB, TRACES, open_input
+from gpuprof.device.commands import Launch
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.records.command_stream.codec import text_of
+from gpuprof.run.trace_file.layout import COUNTERS, END, LAUNCH, PROGRAM, SWEEP, SweptLaunch, SweptProgram, Versions
+from gpuprof.run.trace_file.write import begin, put, put_piece
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.state.machine import Machine
+
+COPIED_NBYTES = 1 << 20  # at a time
+
+
+class SweptWriter:
+    """The TraceKeeper of a run whose traces other chips are timed with. `why_not`: why they cannot be, "" while they
+    may: the file is then of no use.
+
+    A chunk of blocks whose trace comes in one piece ran alone, from its begin to its end, so its trace does not depend
+    on the timing. Traces that come in several pieces are made to the orders of the timing, and are refused.
+    """
+
+    def __init__(self, path: Path, program: SweptProgram, versions: Versions, most_nbytes: int = TRACES.most_nbytes):
+        self.why_not = ""
+        self._n_blocks: dict[int, int] = {}  # that are in the file, by launch
+        self._most_nbytes = most_nbytes
+        self._file = open(path, "wb")
+        begin(self._file)
+        put(self._file, SWEEP, text_of(versions))
+        put(self._file, PROGRAM, text_of(program))
+
+    def __enter__(self) -> "SweptWriter":
+        return self
+
+    def __exit__(self, *_) -> None:
+        with self._file:
+            if not self.why_not:
+                put(self._file, END, b"")
+
+    def keep(self, machine: Machine, grids: list[Grid]) -> list[Grid]:
+        """See `TraceKeeper`."""
+        for grid in grids:
+            if grid.launched_by is not None:
+                self._give_up(f"{grid.launch.function.display} was launched by a kernel")
+        return [replace(grid, pieces=self._through(grid)) for grid in grids]
+
+    def finished(self, launch: Launch, counters: LaunchCounters) -> None:
+        """A launch has ended, and its counters are complete."""
+        if self.why_not:
+            return
+        assert self._n_blocks.get(launch.index) == launch.n_blocks, "blocks without a trace"
+        row = SweptLaunch(launch.index, len(launch.module.code), tuple(sorted(counters.slow_slots.items())))
+        put(self._file, LAUNCH, text_of(row))
+        put(self._file, COUNTERS, np.stack([getattr(counters, name) for name in COUNTER_NAMES]).data.cast("B"))
+
+    def _through(self, grid: Grid) -> Iterator[TracePiece]:
+        for piece in grid.pieces:
+            if not self.why_not:
+                self._take(grid.launch, piece)
+            yield piece
+
+    def _take(self, launch: Launch, piece: TracePiece) -> None:
+        if piece.number or not piece.final.all():
+            self._give_up(f"the trace of {launch.function.display} is long, and is made to the orders of the timing")
+            return
+        put_piece(self._file, launch.index, piece)
+        self._n_blocks[launch.index] = self._n_blocks.get(launch.index, 0) + piece.n_blocks
+        if self._file.tell() > self._most_nbytes:
+            self._give_up(f"its traces have more than {self._most_nbytes / GIB:.3g} GiB")
+
+    def _give_up(self, why: str) -> None:
+        self.why_not = why
+        self._file.truncate(0)
+
+
+def write_programs(path: Path, versions: Versions, parts: Iterable[tuple[Path, int, int]]) -> None:
+    """A file of the programs of others. parts: of each program the file that has it, and where its chunks begin and
+    end. Raises what `replacing` raises.
+    """
+    with replacing(path) as partial, open(partial, "wb") as file:
+        begin(file)
+        put(file, SWEEP, text_of(versions))
+        for source, start, end in parts:
+            with open_input(source, TRACES) as given:
+                _copy(given, file, start, end)
+        put(file, END, b"")
+
+
+def _copy(given: BinaryIO, file: BinaryIO, start: int, end: int) -> None:
+    given.seek(start)
+    while start < end and (data := given.read(min(COPIED_NBYTES, end - start))):
+        file.write(data)
+        start += len(data)
