@@ -6,8 +6,8 @@ from hashlib import sha256
 from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device.kernels import find_kernel
-from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.launching.argument_values import LaunchRequest
+from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load

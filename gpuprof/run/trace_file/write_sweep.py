@@ -35,7 +35,7 @@ class SweptWriter:
         self.why_not = ""
         self._n_blocks: dict[int, int] = {}  # that are in the file, by launch
         self._most_nbytes = most_nbytes
-        self._file = open(path, "wb")
+        self._file = open(path, "wb")  # noqa: SIM115 (it lives as long as the writer)
         begin(self._file)
         put(self._file, SWEEP, text_of(versions))
         put(self._file, PROGRAM, text_of(program))
