@@ -105,7 +105,7 @@ def _written(groups: Sequence[_Alike], folder: Path, carry_out: CarryOut) -> Ite
         ]
         for outcome in carry_out(writing):
             group = by_number[outcome.number]
-            group.why_not = outcome.not_kept
+            group.why_not = outcome.not_kept or (outcome.error if outcome.is_wrong else "")
             if not outcome.error and not outcome.not_kept:
                 group.path = folder / f"{outcome.number}.gptrace"
                 made.append(group)

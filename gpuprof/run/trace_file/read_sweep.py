@@ -31,7 +31,7 @@ from gpuprof.run.trace_file.layout import (
 from gpuprof.run.trace_file.pieces import checked_piece, header_of
 from gpuprof.timing.state.static_program import StaticProgram
 
-MOST_COUNT = 1 << 53  # of a counter
+COUNTER, MOST_COUNT = np.dtype("<u8"), 1 << 53
 
 
 @dataclass
@@ -80,10 +80,16 @@ def _places(reader: ChunkReader) -> list[ProgramPlace]:
         elif type_ == LAUNCH and found:
             row = reader.object(SweptLaunch, reader.payload(crc, nbytes))
             found[-1].launches[row.number] = row, reader.offset
-        elif type_ == COUNTERS and found:
-            reader.go_to(reader.offset + nbytes)
+            _pass_counters(reader, row)
         else:
             raise reader.damaged("it does not end with its ENDF")
+
+
+def _pass_counters(reader: ChunkReader, row: SweptLaunch) -> None:
+    type_, _, nbytes = reader.begin()
+    if type_ != COUNTERS or nbytes != row.n_instructions * len(COUNTER_NAMES) * COUNTER.itemsize:
+        raise reader.damaged(f"it has no counters of launch {row.number}")
+    reader.go_to(reader.offset + nbytes)
 
 
 def _note_piece(reader: ChunkReader, place: ProgramPlace, start: int, nbytes: int) -> None:
@@ -120,11 +126,11 @@ class SweptTraces:
             raise reader.damaged(f"it has no launch {launch.index}")
         row, offset = self._place.launches[launch.index]
         reader.go_to(offset)
-        type_, payload = reader.chunk()
+        _, payload = reader.chunk()
         n = len(launch.module.code)
-        if type_ != COUNTERS or row.n_instructions != n or len(payload) != len(COUNTER_NAMES) * n * 8:
-            raise reader.damaged(f"it has no counters of launch {launch.index}")
-        found = np.frombuffer(payload, "<u8").reshape(len(COUNTER_NAMES), n)
+        if row.n_instructions != n:
+            raise reader.damaged(f"launch {launch.index} has {row.n_instructions} instructions, not {n}")
+        found = np.frombuffer(payload, COUNTER).reshape(len(COUNTER_NAMES), n)
         slow = np.array(row.slow_slots, np.int64).reshape(-1, 2)
         if (found >= MOST_COUNT).any() or ((slow < 0) | (slow >= (n, MOST_COUNT))).any():
             raise reader.damaged(f"a counter of launch {launch.index} is out of range")

@@ -77,7 +77,7 @@ class SweptWriter:
         put_piece(self._file, launch.index, piece)
         self._n_blocks[launch.index] = self._n_blocks.get(launch.index, 0) + piece.n_blocks
         if self._file.tell() > self._most_nbytes:
-            self._give_up(f"its traces have more than {self._most_nbytes / GIB:.3g} GiB")
+            self._give_up(f"the traces need more than {self._most_nbytes / GIB:.3g} GiB")
 
     def _give_up(self, why: str) -> None:
         self.why_not = why
