@@ -216,21 +216,64 @@ def test_results_are_compared_once_for_all_chips(folder, emulated, added):
     assert ("each run emulates it anew" in error, "it.gptrace" in names(folder)) == (bool(added), not added)
 
 
-def test_a_trace_in_parts_is_made_anew(folder, monkeypatch):
-    """Its parts follow the orders of the timing, and what a warp reads may depend on them."""
+@pytest.fixture
+def in_parts(monkeypatch, emulated):
+    """Traces come in many parts, to the orders of the timing. Gives the most parts of a chunk so far."""
+    counted, most = launcher.emulate, [0]
 
-    def in_parts(*arguments, **options):
-        return emulate(*arguments, **options, segment_nbytes=3000)
+    def cut(*arguments, **options):
+        for piece in counted(*arguments, **options, segment_nbytes=3000):
+            most[0] = max(most[0], piece.number + 1)
+            yield piece
 
-    monkeypatch.setattr(launcher, "emulate", in_parts)
-    words = ("streams.cu", "--param", "sms=2,3")
+    monkeypatch.setattr(launcher, "emulate", cut)
+    return most
+
+
+def test_a_trace_in_parts_is_kept_where_its_order_does_not_show(folder, emulated, in_parts):
+    """The product's operands decide nothing but values."""
+    (folder / "product.cu").write_text(PRODUCT.replace("sum / 3", "sum"))
+    words = ("product.cu", "--zip", "--param", "sms=1,3", "--param", "warp_slots=8,64")
     expected, _ = table(folder, *words)
-    rows, error = table(folder, *words, "--traces", "it.gptrace")
-    assert rows == expected
-    assert error == (
-        "gpuprof: the trace of one is long, and is made to the orders of the timing: each run emulates it anew\n"
+    emulated.clear()
+    assert table(folder, *words, "--traces", "it.gptrace") == (expected, "")
+    assert table(folder, *words, "--traces", "it.gptrace") == (expected, "")
+    assert emulated == {"tiled": 2} and in_parts[0] > 10
+
+
+# What is loaded decides how long a loop is; the slow path of a division; and lanes of a warp that go two ways.
+ANEW = {
+    "streams.cu": (STREAMS, "one"),
+    "product.cu": (PRODUCT, "tiled"),
+    "apart.cu": (
+        PRODUCT.replace("sum / 3", "sum").replace("k < TILE", "k < x % 2 * 16"),
+        "tiled",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANEW)
+def test_a_trace_in_parts_is_made_anew(folder, in_parts, name):
+    """Its parts follow the orders of the timing, and what a warp does may depend on them."""
+    text, kernel = ANEW[name]
+    (folder / name).write_text(text)
+    words = (name, "--param", "sms=2,3")
+    expected, _ = table(folder, *words)
+    assert in_parts[0] > 2
+    assert table(folder, *words, "--traces", "it.gptrace") == (
+        expected,
+        f"gpuprof: the trace of {kernel} is long, and may depend on the order in which the timing asks for it: each run "
+        "emulates it anew\n",
     )
     assert "it.gptrace" not in names(folder)
+
+
+def test_chunks_that_are_too_long_are_not_kept(folder, in_parts, monkeypatch):
+    monkeypatch.setattr(write_sweep, "MOST_CHUNK_NBYTES", 10_000)
+    (folder / "product.cu").write_text(PRODUCT.replace("sum / 3", "sum"))
+    rows, error = table(folder, "product.cu", "--param", "sms=2", "--traces", "it.gptrace")
+    assert not any(row["error"] for row in rows)
+    assert (error, "it.gptrace" in names(folder)) == ("", False)  # there is no other run
 
 
 def test_traces_that_are_too_long_are_not_kept(folder, monkeypatch):

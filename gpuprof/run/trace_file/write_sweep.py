@@ -12,8 +12,10 @@ import numpy as np
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import GIB, TRACES, open_input
 from gpuprof.device.commands import Launch
+from gpuprof.emulate.order_free import is_order_free
 from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.whole_pieces import nbytes, whole
 from gpuprof.records.command_stream.codec import text_of
 from gpuprof.run.trace_file.layout import COUNTERS, END, LAUNCH, PROGRAM, SWEEP, SweptLaunch, SweptProgram, Versions
 from gpuprof.run.trace_file.write import begin, put, put_piece
@@ -21,6 +23,9 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine
 
 COPIED_NBYTES = 1 << 20  # at a time
+# Of a chunk of blocks: a worker has in memory those that are on the chip, some eight, and two more.
+MOST_CHUNK_NBYTES = 128 << 20
+OUT_OF_ORDER = "the trace of {} is long, and may depend on the order in which the timing asks for it"
 
 
 class SweptWriter:
@@ -28,12 +33,16 @@ class SweptWriter:
     may: the file is then of no use.
 
     A chunk of blocks whose trace comes in one piece ran alone, from its begin to its end, so its trace does not depend
-    on the timing. Traces that come in several pieces are made to the orders of the timing, and are refused.
+    on the timing. A trace that comes in several pieces is made to the orders of the timing: it is taken only where it
+    is the same in every order.
     """
 
     def __init__(self, path: Path, program: SweptProgram, versions: Versions, most_nbytes: int = TRACES.most_nbytes):
         self.why_not = ""
         self._n_blocks: dict[int, int] = {}  # that are in the file, by launch
+        self._parts: dict[
+            int, dict[int, list[TracePiece]]
+        ] = {}  # of launches with parts: of chunks that have not ended
         self._most_nbytes = most_nbytes
         self._file = open(path, "wb")  # noqa: SIM115 (it lives as long as the writer)
         begin(self._file)
@@ -59,6 +68,9 @@ class SweptWriter:
         """A launch has ended, and its counters are complete."""
         if self.why_not:
             return
+        if launch.index in self._parts and counters.divergent_branches.any():
+            self._give_up(OUT_OF_ORDER.format(launch.function.display))
+            return
         assert self._n_blocks.get(launch.index) == launch.n_blocks, "blocks without a trace"
         row = SweptLaunch(launch.index, len(launch.module.code), tuple(sorted(counters.slow_slots.items())))
         put(self._file, LAUNCH, text_of(row))
@@ -72,8 +84,25 @@ class SweptWriter:
 
     def _take(self, launch: Launch, piece: TracePiece) -> None:
         if piece.number or not piece.final.all():
-            self._give_up(f"the trace of {launch.function.display} is long, and is made to the orders of the timing")
-            return
+            self._take_part(launch, piece)
+        else:
+            self._put(launch, piece)
+
+    def _take_part(self, launch: Launch, piece: TracePiece) -> None:
+        """One of several pieces of a chunk, which is written once it has ended."""
+        if launch.index not in self._parts:
+            if not is_order_free(launch.module, launch.function):
+                self._give_up(OUT_OF_ORDER.format(launch.function.display))
+                return
+            self._parts[launch.index] = {}
+        parts = self._parts[launch.index].setdefault(piece.first_block, [])
+        parts.append(piece)
+        if sum(map(nbytes, parts)) > MOST_CHUNK_NBYTES:
+            self._give_up(f"the trace of {launch.function.display} is too long for a worker's memory")
+        elif np.logical_or.reduce([part.final for part in parts]).all():
+            self._put(launch, whole(self._parts[launch.index].pop(piece.first_block)))
+
+    def _put(self, launch: Launch, piece: TracePiece) -> None:
         put_piece(self._file, launch.index, piece)
         self._n_blocks[launch.index] = self._n_blocks.get(launch.index, 0) + piece.n_blocks
         if self._file.tell() > self._most_nbytes:
@@ -81,6 +110,7 @@ class SweptWriter:
 
     def _give_up(self, why: str) -> None:
         self.why_not = why
+        self._parts.clear()
         self._file.truncate(0)
 
 
