@@ -10,12 +10,11 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.correlate.advice.kernel_costs import Instruction, Line, Measured, line_of, read_measured
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, intervention
 from gpuprof.whatif.changes.data_flow import derived

@@ -8,8 +8,7 @@ from gpuprof.advise.case import Case, kinds_of
 from gpuprof.advise.draft import Draft
 from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.changes import on_accesses

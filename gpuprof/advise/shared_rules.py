@@ -10,7 +10,7 @@ from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
 from gpuprof.isa.operations import multiplies_and_adds
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED, STORE
 from gpuprof.whatif.changes import on_accesses
 

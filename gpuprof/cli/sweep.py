@@ -209,7 +209,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, trace_fi
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
     if trace_file:
-        from gpuprof.sweep.kept_traces import with_traces
+        from gpuprof.sweep.stored_traces import with_traces
 
         def notice(text: str) -> None:
             click.echo(printable(f"gpuprof: {text}"), err=True)

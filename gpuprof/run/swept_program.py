@@ -1,4 +1,4 @@
-"""What the traces of a sweep's launches depend on, as one value: runs with the same can use each other's traces."""
+"""Names, as one value, all that the traces of a sweep's launches depend on: runs with the same can use each other's."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256

@@ -131,7 +131,7 @@ class Outcome:
     is_wrong: bool = False
     results: tuple[Brought, ...] = ()
     configs: tuple[str, ...] = ()  # as run.triton_config has them
-    not_kept: str = ""  # why the run has not written the traces that it was to write
+    not_stored: str = ""  # why the run has not written the traces that it was to write
 
 
 def versions() -> dict[str, str]:
@@ -230,8 +230,8 @@ def _carried_out(task: Task, folder: Path) -> Outcome:
         else:
             _run_target(task.work, settings)
             results = (Brought(COPIES, "", "", copied.hexdigest()),) if task.brings else ()
-    not_kept = writer.why_not if writer else ""
-    return Outcome(task.number, tuple(_read(recording, errors)), results=results, not_kept=not_kept)
+    not_stored = writer.why_not if writer else ""
+    return Outcome(task.number, tuple(_read(recording, errors)), results=results, not_stored=not_stored)
 
 
 def _writer_of(task: Task):

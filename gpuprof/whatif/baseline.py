@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts
 from gpuprof.isa.causes import CONFLICT, INDEX as CAUSE_INDEX, OTHER_LAUNCH
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.run.subject import Subject
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import StaticProgram

@@ -47,7 +47,7 @@ def whole(folder):
 
 
 def said(folder, data, *words):
-    """What a sweep says of a file, and that it leaves it as it is."""
+    """Gives what a sweep says of a file, which stays as it is."""
     (folder / "some.gptrace").write_bytes(data)
     code, _, error = sweep(folder, "some.gptrace", *words)
     assert code in (1, 2, 3, 4) and error

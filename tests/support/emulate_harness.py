@@ -19,7 +19,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 ADDR64 = pack(addr64=1)
 EXECUTED: set[str] = set()  # names of all opcodes that `run` has seen executed
-CHIP = SimpleNamespace(name="test", sms=4, warp_slots=64)
+CHIP = SimpleNamespace(name="test", sms=4, warp_slots=64)  # all that the emulator may ask a chip for, and its name
 
 
 def special(name: str, dst: int) -> Instruction:

@@ -3,10 +3,11 @@
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts, starts
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode, make
 from gpuprof.run.subject import Subject
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.piece_accesses import sector_counts
 from gpuprof.timing.state.machine import power_on
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.kinds import Scene

@@ -1,10 +1,9 @@
-"""The trace of a chunk of blocks as one piece, made of the pieces in which it came; and what its accesses have."""
+"""The trace of a chunk of blocks as one piece, made of the pieces in which it came."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.piece_passes import count_lines, count_sectors
 from gpuprof.emulate.trace_log.trace import TracePiece
 
 ROWS = (("step_start", "steps"), ("access_start", "accesses"), ("sector_start", "sectors"))
@@ -46,17 +45,3 @@ def starts(counts: np.ndarray) -> np.ndarray:
 
 def nbytes(piece: TracePiece) -> int:
     return sum(value.nbytes for value in piece if isinstance(value, np.ndarray))
-
-
-def sector_counts(accesses: np.ndarray) -> np.ndarray:
-    """int64: the sectors of each ACCESS_DTYPE record."""
-    counts = np.empty(accesses.size, np.int64)
-    count_sectors(words_of(accesses.ravel()), counts)
-    return counts.reshape(accesses.shape)
-
-
-def line_counts(piece: TracePiece) -> np.ndarray:
-    """int64 (n_accesses,): the lines of each access; one that comes again after others counts again."""
-    counts = np.empty(len(piece.accesses), np.int64)
-    count_lines(words_of(piece.accesses), piece.sectors, counts)
-    return counts

@@ -23,7 +23,7 @@ class ChunkReader:
 
     @property
     def offset(self) -> int:
-        """Where the next chunk begins."""
+        """The place at which the next chunk begins."""
         return self._nbytes - self.left_nbytes
 
     def damaged(self, what: str) -> FileFormatError:

@@ -36,7 +36,7 @@ COUNTER, MOST_COUNT = np.dtype("<u8"), 1 << 53
 
 @dataclass
 class ProgramPlace:
-    """Where a program lies in a file: its chunks begin at `start`, and end before `end`. pieces: by launch the first
+    """The place of a program in a file: its chunks begin at `start`, and end before `end`. pieces: by launch the first
     block and the offset of each; launches: by number, with the offset of the counters.
     """
 
@@ -109,7 +109,7 @@ class SweptTraces:
     def pieces(
         self, launch: Launch, program: StaticProgram, counters: LaunchCounters, orders: Iterable[Order]
     ) -> Iterator[TracePiece]:
-        """What `emulate` gives for a launch: a piece for each order, and exact counters."""
+        """Gives, as `emulate` does for a launch, a piece for each order, and exact counters."""
         with open_input(self._path, TRACES) as file:
             reader = ChunkReader(self._path, file)
             self._fill(reader, launch, counters)

@@ -9,9 +9,9 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
-from gpuprof.emulate.trace_log.whole_pieces import line_counts, sector_counts, starts
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.families.control import N_BARRIERS
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import line_counts, positions, sector_counts
 from gpuprof.timing.state.static_program import ARRIVE, BARRIER, BULK, MBARRIER, MBARRIER_WAIT, StaticProgram
 
 LINES_OF_LANE = 2  # of an access that is not aligned: machine.rooms_of makes room for as many requests

@@ -32,9 +32,9 @@ class SweptWriter:
     """The TraceKeeper of a run whose traces other chips are timed with. `why_not`: why they cannot be, "" while they
     may: the file is then of no use.
 
-    A chunk of blocks whose trace comes in one piece ran alone, from its begin to its end, so its trace does not depend
-    on the timing. A trace that comes in several pieces is made to the orders of the timing: it is taken only where it
-    is the same in every order.
+    A chunk of blocks whose trace comes in one piece ran from its begin to its end while no other did, so its trace does
+    not depend on the timing. A trace that comes in several pieces is made to the orders of the timing: it is taken only
+    where it is the same in every order.
     """
 
     def __init__(self, path: Path, program: SweptProgram, versions: Versions, most_nbytes: int = TRACES.most_nbytes):

@@ -4,8 +4,8 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import NO_SECTORS, TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTORS_OF_LINE
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts, starts, words_of
-from gpuprof.timing.positions import positions
+from gpuprof.emulate.trace_log.whole_pieces import starts, words_of
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import (
     ATOMIC,

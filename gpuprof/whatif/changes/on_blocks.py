@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts, starts
-from gpuprof.timing.positions import positions
+from gpuprof.emulate.trace_log.whole_pieces import starts
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.on_steps import slots_of_blocks

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.static_program import BARRIER, StaticProgram
 from gpuprof.whatif.changes.whole_trace import from_steps, in_order
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts, starts
-from gpuprof.timing.positions import positions
+from gpuprof.emulate.trace_log.whole_pieces import starts
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import PLAIN, StaticProgram
 from gpuprof.whatif.changes.more_code import Code, code_of, with_blocks
 from gpuprof.whatif.changes.on_accesses import global_loads

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import NO_SECTORS, TracePiece
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.layout import CLASS_SHORT, CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
 from gpuprof.timing.state.static_program import (
     BARRIER,

@@ -8,9 +8,9 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, SECTOR_MASK
-from gpuprof.emulate.trace_log.whole_pieces import sector_counts, starts
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode, make
-from gpuprof.timing.positions import positions
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import FOLDED, GLOBAL, LOAD, StaticProgram, static_program
 from gpuprof.whatif.changes.more_code import Code, code_of, joined, with_blocks, with_code

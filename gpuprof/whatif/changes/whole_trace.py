@@ -7,7 +7,8 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, SECTOR_MASK
-from gpuprof.emulate.trace_log.whole_pieces import ROWS, joined_rows, sector_counts, starts, taken, words_of
+from gpuprof.emulate.trace_log.whole_pieces import ROWS, joined_rows, starts, taken, words_of
+from gpuprof.timing.piece_accesses import sector_counts
 from gpuprof.whatif.changes.access_passes import leave_out, replace_sectors
 
 

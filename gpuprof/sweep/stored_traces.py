@@ -36,7 +36,7 @@ def with_traces(
     tasks: Sequence[Task], path: Path, carry_out: CarryOut, notice: Callable[[str], None]
 ) -> Iterator[Outcome]:
     """The outcomes, in the order they are ready. path: of the file, which is read as far as it has these programs, and
-    gets the others. carry_out: does runs; notice: gets a sentence for each program that is emulated anew for each run.
+    gets the others. carry_out: does runs; notice: gets a sentence for each program that every run emulates.
 
     Raises FileFormatError for a file that is damaged, foreign or of another version, NotComparable for one of other
     programs only, GpuprofError when the disk refuses.
@@ -57,7 +57,7 @@ def with_traces(
             _keep(path, known, made)
         for group in groups:
             if group.why_not and group.tasks:
-                notice(f"{group.why_not}: each run emulates it anew")
+                notice(f"{group.why_not}: each run emulates it")
         yield from carry_out([*alone, *(task for group in groups for task in _others(group))])
 
 
@@ -105,8 +105,8 @@ def _written(groups: Sequence[_Alike], folder: Path, carry_out: CarryOut) -> Ite
         ]
         for outcome in carry_out(writing):
             group = by_number[outcome.number]
-            group.why_not = outcome.not_kept or (outcome.error if outcome.is_wrong else "")
-            if not outcome.error and not outcome.not_kept:
+            group.why_not = outcome.not_stored or (outcome.error if outcome.is_wrong else "")
+            if not outcome.error and not outcome.not_stored:
                 group.path = folder / f"{outcome.number}.gptrace"
                 made.append(group)
             yield outcome

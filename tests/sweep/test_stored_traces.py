@@ -71,7 +71,7 @@ __global__ void ring(int *x) {
     cluster.sync();
 }
 """
-# Blocks take their work from a counter: how many run together shows in who takes what.
+# Blocks take their work from a counter: how many run together shows in what each takes.
 SHARED_WORK = """\
 // LAUNCH: take<<<12, 32>>>(next: i32[1], out: i32[640])
 __global__ void take(int *next, int *out) {
@@ -204,7 +204,7 @@ __global__ void twice(int *x, int *y, int added) {
 
 @pytest.mark.parametrize("added", [0, 1])
 def test_results_are_compared_once_for_all_chips(folder, emulated, added):
-    """Where they differ, every run says so, with and without traces."""
+    """Every run says that they differ, with and without traces."""
     (folder / "results.cu").write_text(RESULTS.replace("ADDED", str(added)))
     np.save(folder / "ref.npy", 2 * np.arange(64, dtype=np.int32))
     words = ("results.cu", "--param", "sms=2,3,4")
@@ -213,7 +213,7 @@ def test_results_are_compared_once_for_all_chips(folder, emulated, added):
     emulated.clear()
     rows, error = table(folder, *words, "--traces", "it.gptrace")
     assert (rows, emulated["twice"]) == (expected, 3 if added else 1)
-    assert ("each run emulates it anew" in error, "it.gptrace" in names(folder)) == (bool(added), not added)
+    assert ("each run emulates it" in error, "it.gptrace" in names(folder)) == (bool(added), not added)
 
 
 @pytest.fixture
@@ -262,8 +262,8 @@ def test_a_trace_in_parts_is_made_anew(folder, in_parts, name):
     assert in_parts[0] > 2
     assert table(folder, *words, "--traces", "it.gptrace") == (
         expected,
-        f"gpuprof: the trace of {kernel} is long, and may depend on the order in which the timing asks for it: each run "
-        "emulates it anew\n",
+        f"gpuprof: the trace of {kernel} is long, and may depend on the order in which the timing asks for it: each "
+        "run emulates it\n",
     )
     assert "it.gptrace" not in names(folder)
 
@@ -283,7 +283,7 @@ def test_traces_that_are_too_long_are_not_kept(folder, monkeypatch):
     expected, _ = table(folder, *words)
     rows, error = table(folder, *words, "--traces", "it.gptrace")
     assert (rows, "it.gptrace" in names(folder)) == (expected, False)
-    assert error == "gpuprof: the traces need more than 9.31e-06 GiB: each run emulates it anew\n"
+    assert error == "gpuprof: the traces need more than 9.31e-06 GiB: each run emulates it\n"
 
 
 # --- what is refused by name
