@@ -31,9 +31,7 @@ def chip_names(image: bytes, requests: Sequence[LaunchRequest]) -> frozenset[str
     return chip_numbers(module, [find_kernel(program, name) for name in kernel_names(list(requests))])
 
 
-def swept_program(parts: Iterable[bytes], names: Iterable[str], chip: Chip) -> SweptProgram:
-    """parts: all that the launches depend on besides the chip. names: what `chip_names` gives."""
-    digest = sha256()
-    for part in parts:
-        digest.update(sha256(part).digest())
-    return SweptProgram(digest.hexdigest(), tuple((name, int(getattr(chip, name))) for name in sorted(names)))
+def swept_program(digests: Iterable[bytes], names: Iterable[str], chip: Chip) -> SweptProgram:
+    """digests: the SHA-256 of all that the launches depend on besides the chip. names: what `chip_names` gives."""
+    digest = sha256(b"".join(digests)).hexdigest()
+    return SweptProgram(digest, tuple((name, int(getattr(chip, name))) for name in sorted(names)))

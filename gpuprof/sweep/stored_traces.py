@@ -8,12 +8,15 @@ A run whose traces cannot serve others is done as without a file, and so are tho
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
+from gpuprof.base.inputs import TRACES
 from gpuprof.base.scratch import temporary_folder
+from gpuprof.base.wording import plural
 from gpuprof.errors import GpuprofError, NotComparable
 from gpuprof.run.swept_program import chip_names, swept_program, versions_here
-from gpuprof.run.trace_file.layout import SweptProgram
+from gpuprof.run.trace_file.layout import MOST_OBJECT_NBYTES, SweptProgram
 from gpuprof.run.trace_file.read import holds_traces
 from gpuprof.run.trace_file.read_sweep import ProgramPlace, programs_of
 from gpuprof.run.trace_file.write_sweep import write_programs
@@ -53,43 +56,59 @@ def with_traces(
         group.path = path if group.program in there else None
     with temporary_folder() as folder:
         made = yield from _written(groups, folder, carry_out)
-        if made:
-            _keep(path, known, made)
+        if made and (n_left := _store(path, known, made)):
+            notice(f"{path}: is full: the traces of {plural(n_left, 'program', 'programs')} are not in it")
         for group in groups:
             if group.why_not and group.tasks:
                 notice(f"{group.why_not}: each run emulates it")
-        yield from carry_out([*alone, *(task for group in groups for task in _others(group))])
+        if left := [*alone, *(task for group in groups for task in _others(group))]:
+            yield from carry_out(left)
 
 
 def _grouped(tasks: Sequence[Task]) -> tuple[list[_Alike], list[Task]]:
     """The tasks by program; and those whose kernels cannot be found, as their runs will say."""
-    names: dict[int, frozenset[str]] = {}
     groups: dict[SweptProgram, _Alike] = {}
     alone = []
+    programs = _Programs()
     for task in tasks:
-        work = task.work
-        assert isinstance(work, Kernels)
         try:
-            if id(work.image) not in names:
-                names[id(work.image)] = chip_names(work.image, work.requests)
+            program = programs.of(task)
         except GpuprofError:
             alone.append(task)
-            continue
-        program = swept_program(_parts(task, work), names[id(work.image)], task.chip)
-        groups.setdefault(program, _Alike(program)).tasks.append(task)
+        else:
+            groups.setdefault(program, _Alike(program)).tasks.append(task)
     return list(groups.values()), alone
 
 
-def _parts(task: Task, work: Kernels) -> Iterator[bytes]:
-    """All that the launches depend on, but for the chip. The texts of values of plain fields are the same wherever they
-    are.
-    """
-    yield work.image
-    yield repr([replace(request, place="") for request in work.requests]).encode()
-    yield repr((work.wanted, work.seed, task.max_instructions or task.max_cycles)).encode()
-    for name, data in sorted(work.arrays.items()):
-        yield name.encode()
-        yield data
+class _Programs:
+    """The programs of tasks. Images and arrays, which tasks share, are looked at once."""
+
+    def __init__(self) -> None:
+        self._chip_names: dict[int, frozenset[str]] = {}  # by the image's id
+        self._digests: dict[int, bytes] = {}  # by an id
+
+    def of(self, task: Task) -> SweptProgram:
+        """Raises UsageError for a kernel that the image has not."""
+        work = task.work
+        assert isinstance(work, Kernels)
+        if id(work.image) not in self._chip_names:
+            self._chip_names[id(work.image)] = chip_names(work.image, work.requests)
+        return swept_program(self._digests_of(task, work), self._chip_names[id(work.image)], task.chip)
+
+    def _digests_of(self, task: Task, work: Kernels) -> Iterator[bytes]:
+        """Of all that the launches depend on, but for the chip. The texts of values of plain fields are the same
+        wherever they are.
+        """
+        requests = [replace(request, place="") for request in work.requests]
+        yield self._digest(work.image)
+        yield sha256(repr((requests, work.wanted, work.seed)).encode()).digest()
+        yield sha256(repr((task.max_instructions or task.max_cycles, sorted(work.arrays))).encode()).digest()
+        yield from (self._digest(data) for _, data in sorted(work.arrays.items()))
+
+    def _digest(self, data: bytes) -> bytes:
+        if id(data) not in self._digests:
+            self._digests[id(data)] = sha256(data).digest()
+        return self._digests[id(data)]
 
 
 def _written(groups: Sequence[_Alike], folder: Path, carry_out: CarryOut) -> Iterator[Outcome]:
@@ -113,13 +132,22 @@ def _written(groups: Sequence[_Alike], folder: Path, carry_out: CarryOut) -> Ite
     return made
 
 
-def _keep(path: Path, known: Sequence[ProgramPlace], made: Sequence[_Alike]) -> None:
-    """Adds programs to the file."""
+def _store(path: Path, known: Sequence[ProgramPlace], made: Sequence[_Alike]) -> int:
+    """Adds programs to the file; gives how many have no room in it."""
     parts = [(path, place.start, place.end) for place in known]
-    for group in sorted(made, key=lambda group: group.path.name):
+    most_nbytes = TRACES.most_nbytes - MOST_OBJECT_NBYTES  # besides what is before and after the programs
+    left_nbytes = most_nbytes - sum(end - start for _, start, end in parts)
+    n_left = 0
+    for group in sorted(made, key=lambda group: group.program):
         [place] = programs_of(group.path, versions_here())
-        parts.append((group.path, place.start, place.end))
+        left_nbytes -= place.end - place.start
+        if left_nbytes >= 0:
+            parts.append((group.path, place.start, place.end))
+        else:
+            n_left += 1
+            left_nbytes += place.end - place.start
     write_programs(path, versions_here(), parts)
+    return n_left
 
 
 def _others(group: _Alike) -> list[Task]:

@@ -1,5 +1,6 @@
 """gpuprof sweep --traces: the same rows to the last cycle and counter, and nothing emulated twice."""
 
+import errno
 import json
 from collections import Counter
 
@@ -10,8 +11,10 @@ from gpuprof.emulate.run import emulate
 from gpuprof.run.launching import launcher
 from gpuprof.run.trace_file import write_sweep
 from gpuprof.run.trace_file.layout import CHUNK_HEADER
+from gpuprof.sweep import stored_traces
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, names, write_files
+from tests.support.matrices import long_from
 
 # A product by tiles, whose operands come in a second launch the other way round.
 PRODUCT = """\
@@ -138,18 +141,23 @@ def table(folder, *words):
 
 @pytest.mark.parametrize(
     "words, kernels",
-    [
-        ("product.cu --zip --param l2_kb=64,20480 --param sms=2,108", {"tiled": 2}),
-        ("product.cu --cache warm --repeat 2 --param latency.shared=20,40", {"tiled": 2}),
-        ("product.cu --chips a100,v100 --param dram_cycles=800,900", {"tiled": 4}),  # once for sm_80, once for sm_70
-        ("histogram.cu --zip --param sms=2,60 --param warp_slots=32,64", {"global_atomics": 1, "shared_atomics": 1}),
-        ("streams.cu --zip --param sms=3,4 --param partitions=2,4", {"one": 3}),
-        ("dependent.cu --chips h100,h200", {"first": 1, "second": 1}),
-        ("clusters.cu --chips h100,h200", {"ring": 1}),
-        # numbers of the chip that show in the trace
-        ("take.cu --param sms=1,2 --param warp_slots=8,16 --param dram_cycles=800", {"take": 4}),
-        ("where.cu --param sms=1,2 --param warp_slots=8,16", {"where": 2}),
-    ],
+    long_from(
+        3,
+        [
+            ("product.cu --zip --param l2_kb=64,20480 --param sms=2,108", {"tiled": 2}),
+            (
+                "histogram.cu --zip --param sms=2,60 --param warp_slots=32,64",
+                {"global_atomics": 1, "shared_atomics": 1},
+            ),
+            ("where.cu --param sms=1,2 --param warp_slots=8,16", {"where": 2}),  # %smid shows in the trace
+            ("take.cu --param sms=1,2 --param warp_slots=8,16 --param dram_cycles=800", {"take": 4}),  # so do these
+            ("product.cu --cache warm --repeat 2 --param latency.shared=20,40", {"tiled": 2}),
+            ("product.cu --chips a100,v100 --param dram_cycles=800,900", {"tiled": 4}),  # for sm_80 and for sm_70
+            ("streams.cu --zip --param sms=3,4 --param partitions=2,4", {"one": 3}),
+            ("dependent.cu --chips h100,h200", {"first": 1, "second": 1}),
+            ("clusters.cu --chips h100,h200", {"ring": 1}),
+        ],
+    ),
 )
 def test_the_same_rows(folder, emulated, words, kernels):
     expected, _ = table(folder, *words.split())
@@ -160,6 +168,7 @@ def test_the_same_rows(folder, emulated, words, kernels):
     assert emulated == kernels
 
 
+@pytest.mark.long
 def test_other_chips_use_the_file_and_programs_are_added(folder, emulated):
     def sweep(*words):
         emulated.clear()
@@ -252,7 +261,7 @@ ANEW = {
 }
 
 
-@pytest.mark.parametrize("name", ANEW)
+@pytest.mark.parametrize("name", long_from(1, ANEW))
 def test_a_trace_in_parts_is_made_anew(folder, in_parts, name):
     """Its parts follow the orders of the timing, and what a warp does may depend on them."""
     text, kernel = ANEW[name]
@@ -286,6 +295,35 @@ def test_traces_that_are_too_long_are_not_kept(folder, monkeypatch):
     assert error == "gpuprof: the traces need more than 9.31e-06 GiB: each run emulates it\n"
 
 
+@pytest.mark.long
+def test_a_program_that_has_no_room_in_the_file_is_not_in_it(folder, emulated, monkeypatch):
+    table(folder, "product.cu", "--traces", "it.gptrace")
+    one = (folder / "it.gptrace").read_bytes()
+    room = stored_traces.TRACES._replace(most_nbytes=len(one) + stored_traces.MOST_OBJECT_NBYTES)
+    monkeypatch.setattr(stored_traces, "TRACES", room)
+    words = ("product.cu", "--chips", "a100,v100", "--param", "sms=2,3")
+    expected, _ = table(folder, *words)
+    emulated.clear()
+    rows, error = table(folder, *words, "--traces", "it.gptrace")
+    assert (rows, emulated) == (expected, {"tiled": 2})  # of the v100, whose second run takes the traces of the first
+    assert error == "gpuprof: it.gptrace: is full: the traces of 1 program are not in it\n"
+    assert (folder / "it.gptrace").read_bytes() == one
+
+
+def test_a_full_disk_ends_no_run(folder, monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(write_sweep, "put_piece", refused)
+    words = ("product.cu", "--param", "sms=2,3")
+    expected, _ = table(folder, *words)
+    assert table(folder, *words, "--traces", "it.gptrace") == (
+        expected,
+        "gpuprof: the temporary file of the traces cannot be written: No space left on device: each run emulates it\n",
+    )
+    assert "it.gptrace" not in names(folder)
+
+
 # --- what is refused by name
 
 
@@ -306,7 +344,7 @@ def test_traces_that_are_too_long_are_not_kept(folder, monkeypatch):
 def test_what_is_refused(folder, words, message):
     write_files(folder, {"run.py": "import gpuprof\n", "main.cu": "int main() { return 0; }\n"})
     before = names(folder)
-    code, out, error = gpuprof(folder, "sweep", *words.split(), "--jobs", "1")
+    code, out, error = gpuprof(folder, "sweep", *words.split())
     assert (code, out) == (2, "")
     assert message in error
     assert names(folder) == before

@@ -3,6 +3,7 @@ the programs of several files into one.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -40,22 +41,23 @@ class SweptWriter:
     def __init__(self, path: Path, program: SweptProgram, versions: Versions, most_nbytes: int = TRACES.most_nbytes):
         self.why_not = ""
         self._n_blocks: dict[int, int] = {}  # that are in the file, by launch
-        self._parts: dict[
-            int, dict[int, list[TracePiece]]
-        ] = {}  # of launches with parts: of chunks that have not ended
-        self._most_nbytes = most_nbytes
+        # Pieces of chunks that have not ended, by launch and first block, of launches whose trace comes in parts.
+        self._parts: dict[int, dict[int, list[TracePiece]]] = {}
+        self._path, self._most_nbytes = path, most_nbytes
         self._file = open(path, "wb")  # noqa: SIM115 (it lives as long as the writer)
-        begin(self._file)
-        put(self._file, SWEEP, text_of(versions))
-        put(self._file, PROGRAM, text_of(program))
+        with self._writing():
+            begin(self._file)
+            put(self._file, SWEEP, text_of(versions))
+            put(self._file, PROGRAM, text_of(program))
 
     def __enter__(self) -> "SweptWriter":
         return self
 
     def __exit__(self, *_) -> None:
-        with self._file:
-            if not self.why_not:
+        if not self.why_not:
+            with self._writing():
                 put(self._file, END, b"")
+                self._file.close()
 
     def keep(self, machine: Machine, grids: list[Grid]) -> list[Grid]:
         """See `TraceKeeper`."""
@@ -73,8 +75,9 @@ class SweptWriter:
             return
         assert self._n_blocks.get(launch.index) == launch.n_blocks, "blocks without a trace"
         row = SweptLaunch(launch.index, len(launch.module.code), tuple(sorted(counters.slow_slots.items())))
-        put(self._file, LAUNCH, text_of(row))
-        put(self._file, COUNTERS, np.stack([getattr(counters, name) for name in COUNTER_NAMES]).data.cast("B"))
+        with self._writing():
+            put(self._file, LAUNCH, text_of(row))
+            put(self._file, COUNTERS, np.stack([getattr(counters, name) for name in COUNTER_NAMES]).data.cast("B"))
 
     def _through(self, grid: Grid) -> Iterator[TracePiece]:
         for piece in grid.pieces:
@@ -103,15 +106,27 @@ class SweptWriter:
             self._put(launch, whole(self._parts[launch.index].pop(piece.first_block)))
 
     def _put(self, launch: Launch, piece: TracePiece) -> None:
-        put_piece(self._file, launch.index, piece)
         self._n_blocks[launch.index] = self._n_blocks.get(launch.index, 0) + piece.n_blocks
-        if self._file.tell() > self._most_nbytes:
-            self._give_up(f"the traces need more than {self._most_nbytes / GIB:.3g} GiB")
+        with self._writing():
+            put_piece(self._file, launch.index, piece)
+            if self._file.tell() > self._most_nbytes:
+                self._give_up(f"the traces need more than {self._most_nbytes / GIB:.3g} GiB")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Gives up where the disk refuses: the run itself needs no file."""
+        try:
+            yield
+        except OSError as error:
+            self._give_up(f"the temporary file of the traces cannot be written: {error.strerror or error}")
 
     def _give_up(self, why: str) -> None:
         self.why_not = why
         self._parts.clear()
-        self._file.truncate(0)
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._path.unlink()
 
 
 def write_programs(path: Path, versions: Versions, parts: Iterable[tuple[Path, int, int]]) -> None:
