@@ -96,7 +96,7 @@ class _Programs:
         return swept_program(self._digests_of(task, work), self._chip_names[id(work.image)], task.chip)
 
     def _digests_of(self, task: Task, work: Kernels) -> Iterator[bytes]:
-        """Of all that the launches depend on, but for the chip. The texts of values of plain fields are the same
+        """Gives those of all that the launches depend on, but for the chip. Texts of plain fields are the same
         wherever they are.
         """
         requests = [replace(request, place="") for request in work.requests]

@@ -146,11 +146,11 @@ def table(folder, *words):
         [
             ("product.cu --zip --param l2_kb=64,20480 --param sms=2,108", {"tiled": 2}),
             (
-                "histogram.cu --zip --param sms=2,60 --param warp_slots=32,64",
+                "histogram.cu --param sms=2,60",
                 {"global_atomics": 1, "shared_atomics": 1},
             ),
             ("where.cu --param sms=1,2 --param warp_slots=8,16", {"where": 2}),  # %smid shows in the trace
-            ("take.cu --param sms=1,2 --param warp_slots=8,16 --param dram_cycles=800", {"take": 4}),  # so do these
+            ("take.cu --param sms=1,2 --param warp_slots=8,16 --param dram_cycles=800", {"take": 4}),  # these, too
             ("product.cu --cache warm --repeat 2 --param latency.shared=20,40", {"tiled": 2}),
             ("product.cu --chips a100,v100 --param dram_cycles=800,900", {"tiled": 4}),  # for sm_80 and for sm_70
             ("streams.cu --zip --param sms=3,4 --param partitions=2,4", {"one": 3}),
@@ -273,6 +273,25 @@ def test_a_trace_in_parts_is_made_anew(folder, in_parts, name):
         expected,
         f"gpuprof: the trace of {kernel} is long, and may depend on the order in which the timing asks for it: each "
         "run emulates it\n",
+    )
+    assert "it.gptrace" not in names(folder)
+
+
+NESTED = """\
+// LAUNCH: parent<<<2, 32>>>(x: i32[64])
+__global__ void child(int *x) { x[threadIdx.x] += 1; }
+__global__ void parent(int *x) { if (threadIdx.x == 0) child<<<1, 32>>>(x + blockIdx.x * 32); }
+"""
+
+
+def test_kernels_that_kernels_launch(folder):
+    (folder / "nested.cu").write_text(NESTED)
+    words = ("nested.cu", "--param", "sms=2,3")
+    expected, _ = table(folder, *words)
+    assert [row["kernel"] for row in expected] == ["parent", "child", "child"] * 2
+    assert table(folder, *words, "--traces", "it.gptrace") == (
+        expected,
+        "gpuprof: child was launched by a kernel: each run emulates it\n",
     )
     assert "it.gptrace" not in names(folder)
 
