@@ -14,11 +14,12 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.whatif.baseline import SELECTED, Baseline
 from gpuprof.whatif.candidates import OF_KERNEL, intervention
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.intervention import Intervention
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts, sector_numbers
+from gpuprof.whatif.changes.whole_trace import sector_numbers
 from gpuprof.whatif.places import Place, places
 
 WHOLE = Place(OF_KERNEL, np.zeros(0, np.bool_))

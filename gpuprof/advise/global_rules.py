@@ -8,11 +8,11 @@ from gpuprof.advise.case import Case, kinds_of
 from gpuprof.advise.draft import Draft
 from gpuprof.base.wording import percent0, plural
 from gpuprof.correlate.advice.repeated_work import repeated_work, shared_lanes
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import COPY, GENERIC, GLOBAL, LOAD, SHARED, STORE
 from gpuprof.whatif.bounds import BEYOND_L1
 from gpuprof.whatif.changes import on_accesses
 from gpuprof.whatif.changes.data_flow import derived
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts
 from gpuprof.whatif.places import Place
 
 LEAST_SHARE = 0.02  # of the launch's cycles: what costs less is not worth a piece of advice

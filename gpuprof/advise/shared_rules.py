@@ -10,9 +10,9 @@ from gpuprof.advise.global_rules import LEAST_SHARE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import remedy, worst_of
 from gpuprof.isa.operations import multiplies_and_adds
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.static_program import BARRIER, LOAD, SHARED, STORE
 from gpuprof.whatif.changes import on_accesses
-from gpuprof.whatif.changes.whole_trace import positions
 
 CONFLICTS = 1.1  # passes through the banks per needed one from which there are conflicts
 REDUCTION_STEPS = 6  # barriers a warp passes at least in a tree over shared memory

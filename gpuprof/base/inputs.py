@@ -47,7 +47,9 @@ NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
 NCU_REPORT = Kind("report of Nsight Compute", 256 * MIB, "it is read whole; a launch has a few hundred KiB")
 NCU_CSV = Kind("CSV of Nsight Compute", 64 * MIB, "it is read whole; a launch has some 100 KiB")
 CUPTI_SAMPLES = Kind("samples of CUPTI", 64 * MIB, "they are read whole; a line has some 200 bytes")
-TRACES = Kind("file of traces", 8 * GIB, "its traces stay in memory, of which they take 6 GiB at most")
+TRACES = Kind(
+    "file of traces", 8 * GIB, "those of `whatif` stay in memory, 6 GiB at most; a sweep reads them by pieces"
+)
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
 
 KINDS = (

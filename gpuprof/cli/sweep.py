@@ -17,6 +17,7 @@ from gpuprof.cli.options.outputs import (
     png_plot,
     sqlite_table,
     svg_plot,
+    traces,
 )
 from gpuprof.cli.options.results import check_results_flags
 from gpuprof.cli.options.settings import build_options_of, wanted_of
@@ -45,6 +46,9 @@ OWN = (
            metavar="OUT", type=OutputPath(*TABLES.values()), form=LIST, group=OUTPUT),
     Option("--plot", "plot", "Plot cycles against the first parameter, as .png or .svg.",
            metavar="OUT", type=OutputPath(*PLOTS.values()), group=OUTPUT),
+    Option("--traces", "trace_file", "Emulate each program once, for all chips: take the traces of its launches from a "
+           "file, which gets what is missing.",
+           metavar="NAME.gptrace", type=OutputPath(traces), group=OUTPUT),
 )  # fmt: skip
 
 
@@ -71,12 +75,14 @@ def command(file: Path, script_args: tuple[str, ...], given: Given):
     check_results_flags(plan.target.file, given)
     outputs, plot, jobs, scheduler = given.outputs, given.plot, given.jobs, given.scheduler
     _check_flags(outputs, plot, jobs, scheduler)
+    if given.trace_file:
+        _check_traces(plan, scheduler)
     planned = runs(plan)
-    _claim_outputs(outputs, plot, _inputs(plan, planned), given.force)
+    _claim_outputs(outputs, plot, given.trace_file, _inputs(plan, planned), given.force)
     outcomes = {}
     try:
         with stage("", "runs", len(planned), each="run") as under_way:
-            for outcome in _outcomes(prepare(plan, planned), jobs, scheduler):
+            for outcome in _outcomes(prepare(plan, planned), jobs, scheduler, given.trace_file):
                 outcomes[outcome.number] = outcome
                 under_way.done += 1
                 under_way.failed += bool(outcome.error)
@@ -133,16 +139,37 @@ def _check_flags(outputs: Sequence[Path], plot: Path | None, jobs: int | None, s
             )
 
 
-def _claim_outputs(outputs: Sequence[Path], plot: Path | None, inputs: list[Path], force: bool) -> None:
+def _check_traces(plan, scheduler: str | None) -> None:
+    """Raises UsageError for what cannot be timed from a file."""
+    from gpuprof.errors import UsageError
+    from gpuprof.run.target import Launches
+
+    if not isinstance(plan.target, Launches):
+        raise UsageError(
+            f"{plan.file}: its host code reads what the launches compute, and --traces has only their traces; leave it "
+            "out"
+        )
+    for flag, is_there in (("--scheduler", scheduler), ("--sample-blocks", plan.sample_blocks)):
+        if is_there:
+            why = "its workers may not see the file" if scheduler else "a file has the traces of all blocks"
+            raise UsageError(f"{flag} and --traces: {why}; leave out one of them")
+
+
+def _claim_outputs(
+    outputs: Sequence[Path], plot: Path | None, trace_file: Path | None, inputs: list[Path], force: bool
+) -> None:
     from gpuprof.base.outputs import check_output
+    from gpuprof.run.trace_file.read import holds_traces
 
     outputs = dict.fromkeys(outputs)
-    _check_apart([*outputs, *map(_partial_name, outputs), *([plot] if plot else [])])
+    _check_apart([*outputs, *map(_partial_name, outputs), *filter(None, [plot, trace_file])])
     for output in outputs:
         claim(output, TABLES[output.suffix], inputs, force)
         check_output(_partial_name(output), TABLES[output.suffix](), inputs, force)
     if plot:
         claim(plot, PLOTS[plot.suffix], inputs, force)
+    if trace_file and not holds_traces(trace_file):
+        claim(trace_file, traces, inputs, force)
 
 
 def _check_apart(names: Sequence[Path]) -> None:
@@ -172,14 +199,23 @@ def _inputs(plan, planned: Sequence) -> list[Path]:
     return [*read, *map(Path, (*plan.chips, plan.host or "", plan.options.compiler))]
 
 
-def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
+def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, trace_file: Path | None) -> Iterator:
     """Outcomes as they come; those that are known before anything runs come first."""
+    from gpuprof.isa.printing.printable import printable
     from gpuprof.sweep.dask_cluster import on_cluster
     from gpuprof.sweep.run_sweep import Task
     from gpuprof.sweep.workers import on_this_machine
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
+    if trace_file:
+        from gpuprof.sweep.stored_traces import with_traces
+
+        def notice(text: str) -> None:
+            click.echo(printable(f"gpuprof: {text}"), err=True)
+
+        yield from with_traces(tasks, trace_file, lambda some: on_this_machine(some, jobs), notice)
+        return
     yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs)
 
 

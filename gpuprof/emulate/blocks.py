@@ -165,10 +165,9 @@ class CompiledModule:
         self._prepared: set[int] = set()  # first instructions of kernels
         self.launched = Launched()
         self._loops: tuple[int, tuple[bool, bool]] | None = None  # of so many blocks; see `waits`
-        special_registers = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
-        self.uses_system_shared = any(
-            name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(special_registers).tolist())
-        )
+        reads_special = np.isin(code["opcode"], [BY_NAME[name].number for name in ("S2R", "S2R.64")])
+        self.special_registers = frozenset(SPECIAL[number] for number in np.unique(code["imm"][reads_special]).tolist())
+        self.uses_system_shared = not self.special_registers.isdisjoint(SYSTEM_SHARED)
 
     @property
     def waits(self) -> bool:

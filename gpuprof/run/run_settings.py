@@ -17,6 +17,7 @@ from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
 from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.observers.tracing import Attached
+from gpuprof.run.trace_file.read_sweep import SweptTraces
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.trace_keeper import TraceKeeper
 from gpuprof.trace.finding_report import Findings
@@ -78,6 +79,7 @@ class Settings:
     findings: Findings = field(default_factory=Findings)  # of the whole run
     supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
     keeper: TraceKeeper | None = None  # of the traces of launches, for further timings
+    stored_traces: SweptTraces | None = None  # of launches, which are not emulated then
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -18,13 +18,23 @@ from gpuprof.base.processes import ending_with_this
 from gpuprof.base.scratch import remove_left_folders, temporary_folder
 from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
-from gpuprof.device.launching.argument_values import LaunchRequest, RequestedResults, array_of
+from gpuprof.device.launching.argument_values import (
+    NOTHING_REQUESTED,
+    Argument,
+    ArraySpec,
+    LaunchRequest,
+    RequestedResults,
+    TensorMapSpec,
+    TextureSpec,
+    array_of,
+)
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult
 from gpuprof.hosts import Host
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.isa.program import Param
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.target import Target
+from gpuprof.run.trace_file.layout import SweptProgram
 from gpuprof.timing.state.model_version import MODEL_VERSION
 
 if TYPE_CHECKING:
@@ -50,6 +60,14 @@ class Kernels:
     seed: int
 
 
+class Traces(NamedTuple):
+    """The traces of a run's launches: it takes them from a file, or writes them to one."""
+
+    path: Path
+    program: SweptProgram
+    is_written: bool
+
+
 @dataclass(frozen=True)
 class Task:
     """One run, as it travels to a worker. `versions` are those that the worker must have. A script or a program does
@@ -68,6 +86,7 @@ class Task:
     repeat: int | None
     versions: Mapping[str, str]
     brings: str = NO_RESULTS
+    traces: Traces | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +131,7 @@ class Outcome:
     is_wrong: bool = False
     results: tuple[Brought, ...] = ()
     configs: tuple[str, ...] = ()  # as run.triton_config has them
+    not_stored: str = ""  # why the run has not written the traces that it was to write
 
 
 def versions() -> dict[str, str]:
@@ -147,8 +167,7 @@ def measure(task: Task) -> Outcome:
     """The outcome of a task, in this process."""
     with temporary_folder() as folder:
         try:
-            launches, results = _carried_out(task, folder)
-            return Outcome(task.number, tuple(launches), results=results)
+            return _carried_out(task, folder)
         except _Tuned as found:
             return Outcome(task.number, (), configs=found.configs)
         except GpuprofError as error:
@@ -166,7 +185,7 @@ class _Tuned(BaseException):
         self.configs = tuple(configs)
 
 
-def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brought, ...]]:
+def _carried_out(task: Task, folder: Path) -> Outcome:
     """The launches of a task, and what it brings back of their results."""
     from gpuprof.records.writer import RecordWriter
     from gpuprof.run.run_settings import Observer, Settings
@@ -176,6 +195,8 @@ def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brough
 
     class Notes(Observer):
         def finished(self, result) -> None:
+            if writer:
+                writer.finished(result.launch, result.counters)
             if result.timing.extrapolation:
                 errors[result.launch.index] = result.timing.extrapolation.error
 
@@ -188,7 +209,7 @@ def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brough
                 raise _Tuned(configs)
 
     recording = folder / "run.gprec"
-    with RecordWriter(recording) as recorder:
+    with RecordWriter(recording) as recorder, _writer_of(task) as writer:
         settings = Settings(
             chip=task.chip,
             host=task.host,
@@ -200,13 +221,54 @@ def _carried_out(task: Task, folder: Path) -> tuple[list[Measured], tuple[Brough
             repeat=task.repeat,
             options=task.options,
             observer=Notes(),
+            keeper=writer,
+            stored_traces=_stored_traces(task),
         )
         if isinstance(task.work, Kernels):
-            results = _run_kernels(task.work, folder, settings, task.brings)
+            work = without_contents(task.work) if settings.stored_traces else task.work
+            results = _run_kernels(work, folder, settings, task.brings)
         else:
             _run_target(task.work, settings)
             results = (Brought(COPIES, "", "", copied.hexdigest()),) if task.brings else ()
-    return _read(recording, errors), results
+    not_stored = writer.why_not if writer else ""
+    return Outcome(task.number, tuple(_read(recording, errors)), results=results, not_stored=not_stored)
+
+
+def _writer_of(task: Task):
+    """The writer of a task's traces, in a `with`; None for one that writes none."""
+    from gpuprof.run.swept_program import versions_here
+    from gpuprof.run.trace_file.write_sweep import SweptWriter
+
+    if task.traces is None or not task.traces.is_written:
+        return nullcontext()
+    return SweptWriter(task.traces.path, task.traces.program, versions_here())
+
+
+def _stored_traces(task: Task):
+    """The traces that a task takes from a file; None for one that emulates its launches."""
+    from gpuprof.run.swept_program import versions_here
+    from gpuprof.run.trace_file.read_sweep import SweptTraces
+
+    if task.traces is None or task.traces.is_written:
+        return None
+    return SweptTraces(task.traces.path, versions_here(), task.traces.program, task.chip)
+
+
+def without_contents(work: Kernels) -> Kernels:
+    """The kernels for launches that are not emulated: nothing reads their arrays, and the run that made the traces has
+    compared their results.
+    """
+    requests = tuple(
+        replace(request, arguments=tuple(map(_without_contents, request.arguments)), expected=())
+        for request in work.requests
+    )
+    return replace(work, requests=requests, arrays={}, wanted=NOTHING_REQUESTED)
+
+
+def _without_contents(argument: Argument) -> Argument:
+    if isinstance(argument, TextureSpec | TensorMapSpec):
+        return replace(argument, array=_without_contents(argument.array))
+    return replace(argument, start="zeros") if isinstance(argument, ArraySpec) else argument
 
 
 def _run_target(target: Target, settings) -> None:

@@ -10,10 +10,10 @@ from gpuprof.isa.causes import CONFLICT, INDEX as CAUSE_INDEX, OTHER_LAUNCH
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.run.subject import Subject
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts
 from gpuprof.whatif.timing_again import timed
 
 SELECTED = INDEX["selected"]

@@ -1,8 +1,10 @@
-"""Rates of what-ifs against plain timing of the same stored traces, and against the timing of a normal run.
+"""Rates of what-ifs against plain timing of the same stored traces, and against the timing of a normal run; a sweep
+with its traces in a file against one without.
 
 Run `python -m tests.bench.whatif` for every kind in KINDS.
 """
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -30,6 +32,7 @@ from tests.paths import SAMPLES
 
 LAUNCH = "tiled<<<(20, 20), (16, 16)>>>(a: f32[320,320]=random, b: f32[320,320]=random, c: f32[320,320], 320)"
 PAIRS = 5
+SWEEP = ("--param", "l2_mb=2,4,5,8,10,16,20,40", "--jobs", "1", "--threads", "1")
 # By the name of a figure: the kind, its number and its unit; each on all instructions.
 KINDS = {
     "nothing": None,
@@ -121,6 +124,21 @@ def jobs_factor(subject: Subject) -> float:
     return statistics.median(seconds(1) / seconds(2) for _ in range(3))
 
 
+def sweep_factor(folder: Path) -> float:
+    """CPU time of a sweep that emulates each of its runs, as a multiple of that of one whose traces are in a file."""
+
+    def seconds(*words: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "gpuprof", "sweep", str(SAMPLES / "matmul.cu"), *SWEEP, *words]
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    traces = ("--traces", str(folder / "matmul.gptrace"))
+    seconds(*traces)
+    return seconds() / seconds(*traces)
+
+
 def figures(folder: Path):
     recording, subject = stored(folder)
     what = "tiled of samples/matmul.cu, 320 x 320, one thread"
@@ -133,6 +151,8 @@ def figures(folder: Path):
         rate, timing = against(subject, name)
         yield f"whatif.{name}", round(rate, 2), "times", f"{what}: what-ifs, {name}, for a plain timing"
         yield f"whatif.{name}.timing", round(100 * timing), "%", f"{what}: of the time of {name}, that of its timing"
+    sweep = "samples/matmul.cu, three products of 320 x 320, eight sizes of the L2"
+    yield "whatif.sweep", round(sweep_factor(folder), 2), "times", f"{sweep}: CPU time, against that with --traces"
     yield "whatif.jobs", round(jobs_factor(subject), 2), "times as fast", f"{what}: --jobs 2, against one"
 
 

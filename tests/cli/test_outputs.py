@@ -73,6 +73,7 @@ CASES = {
     ("whatif", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("advise", "--traces"): (Case("k.gprec --traces", "out.gptrace", "k.gprec"),),
     ("whatif", "--traces"): (Case("k.gprec --traces", "out.gptrace", "k.gprec"),),
+    ("sweep", "--traces"): (Case("k.ptx --jobs 1 --traces", "out.gptrace", "k.ptx"),),
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("report", "-o"): (Case("k.gprec --format html -o", "out.html", "k.gprec"),),
     ("report", "--html"): (Case("k.gprec --html", "out.html", "k.gprec"),),

@@ -34,7 +34,7 @@ LINES = {
     "check": "check k.gprec --baseline made.txt --update",
     "bisect": "bisect HEAD~1 HEAD",
     "diff": "diff k.gprec other.gprec",
-    "sweep": "sweep k.ptx --jobs 1 -o made.csv",
+    "sweep": "sweep k.ptx --jobs 1 -o made.csv --traces made.gptrace",
     "whatif": "whatif k.gprec --json --traces made.gptrace",
     "advise": "advise k.gprec --json",
     "mcp": "mcp .",

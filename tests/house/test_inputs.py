@@ -33,6 +33,7 @@ ALLOWED = {
     ("gpuprof.base.files", "shutil.copyfileobj"): "reads what this command wrote",
     ("gpuprof.records.chunk_file", "open"): "writes",
     ("gpuprof.run.trace_file.write", "open"): "writes",
+    ("gpuprof.run.trace_file.write_sweep", "open"): "writes",
     ("gpuprof.export.paths.folded", "open"): "writes",
     ("gpuprof.export.graph.cfg_dot", "open"): "writes",
     ("gpuprof.export.paths.callgrind", "open"): "writes",

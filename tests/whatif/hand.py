@@ -7,10 +7,10 @@ from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode, make
 from gpuprof.run.subject import Subject
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.piece_accesses import sector_counts
 from gpuprof.timing.state.machine import power_on
 from gpuprof.whatif.changes.intervention import Intervention
 from gpuprof.whatif.changes.kinds import Scene
-from gpuprof.whatif.changes.whole_trace import sector_counts
 from gpuprof.whatif.timing_again import changed, timed
 from tests.support.timing_support import access, launch, piece, warp
 from tests.timing.test_timing import A64

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gpuprof.isa.encoding import make
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.whatif.changes.on_accesses import packed, read_once
-from gpuprof.whatif.changes.whole_trace import positions, with_sectors, without_accesses
+from gpuprof.whatif.changes.whole_trace import with_sectors, without_accesses
 from tests.support.timing_support import access, warp
 from tests.whatif.hand import sector_rows, subject, warps_of
 

@@ -263,6 +263,9 @@ class Launcher:
         try:
             if self.settings.supervisor is not None:
                 self.settings.supervisor.carry_out(launch, self.memory, counters, partial(run, orders=None))
+            elif self.settings.stored_traces is not None:
+                program = self.timing.machine.programs.of(launch.module)
+                yield from self.settings.stored_traces.pieces(launch, program, counters, orders)
             else:
                 yield from trace.watched(run) if trace else run()
         finally:

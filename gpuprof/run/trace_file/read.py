@@ -4,11 +4,10 @@ Raises FileFormatError for a file that is damaged, foreign or of another version
 something other than what is requested.
 """
 
-import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
-from zlib import crc32, decompressobj, error as ZlibError
+from zlib import decompressobj, error as ZlibError
 
 import numpy as np
 
@@ -22,28 +21,12 @@ from gpuprof.device.module import LoadedModule, load as placed
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.errors import FileFormatError, GpuprofError, NotComparable
 from gpuprof.isa.gpubin.reader import read_gpubin
-from gpuprof.records.command_stream.codec import SavedLoad, object_of
+from gpuprof.records.command_stream.codec import SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
 from gpuprof.run.subject import Subject
-from gpuprof.run.trace_file.layout import (
-    ARRAYS,
-    BATCH,
-    CHUNK_HEADER,
-    END,
-    FILE_HEADER,
-    HEAD,
-    MAGIC,
-    MOST_OBJECT_NBYTES,
-    PIECE,
-    PIECE_HEADER,
-    TABLE,
-    VERSION,
-    Batch,
-    GridRow,
-    Identity,
-    PieceHeader,
-)
-from gpuprof.run.trace_file.sound import fault_of
+from gpuprof.run.trace_file.chunk_reader import ChunkReader
+from gpuprof.run.trace_file.layout import BATCH, END, HEAD, MAGIC, PIECE, SWEEP, TABLE, Batch, GridRow, Identity
+from gpuprof.run.trace_file.pieces import checked_piece, header_of
 from gpuprof.run.trace_file.tables import fault_of_tables
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.state.machine import Machine, lasting_tables, power_on
@@ -90,13 +73,14 @@ class _Modules:
 
 class _Reader:
     def __init__(self, path: Path, file: BinaryIO, modules: _Modules, chip: Chip):
-        self._path, self._file, self._modules, self._chip = path, file, modules, chip
-        self._left_nbytes = file.seek(0, 2)
-        file.seek(0)
+        self._reader, self._modules, self._chip = ChunkReader(path, file), modules, chip
+        self._chunk, self._object, self._damaged = self._reader.chunk, self._reader.object, self._reader.damaged
 
     def subjects(self, identity: Identity) -> dict[int, Subject]:
-        self._check_header()
+        self._reader.check_header()
         type_, head = self._chunk()
+        if type_ == SWEEP:
+            raise self._reader.other("a sweep, which times launches from power-on")
         if type_ != HEAD:
             raise self._damaged("its first chunk is no HEAD")
         self._check_identity(self._object(Identity, head), identity)
@@ -114,60 +98,18 @@ class _Reader:
             for number, row in enumerate(batch.grids):
                 if row.wanted:
                     found[row.index] = Subject(tuple(grids), tuple(map(tuple, traces)), number, machine)
-        if type_ != END or self._left_nbytes:
+        if type_ != END or self._reader.left_nbytes:
             raise self._damaged("it does not end with its ENDF")
         return found
 
-    def _damaged(self, what: str) -> FileFormatError:
-        return FileFormatError(f"{self._path}: is damaged: {what}; remove it, and it is written again")
-
-    def _read(self, nbytes: int) -> bytes:
-        if nbytes > self._left_nbytes:
-            raise self._damaged(f"it ends {nbytes - self._left_nbytes} bytes too soon")
-        self._left_nbytes -= nbytes
-        data = self._file.read(nbytes)
-        if len(data) != nbytes:
-            raise self._damaged("it has become shorter")
-        return data
-
-    def _check_header(self) -> None:
-        if self._left_nbytes < FILE_HEADER.size:
-            raise FileFormatError(f"{self._path}: is no file of traces (.gptrace)")
-        magic, version, zero = FILE_HEADER.unpack(self._read(FILE_HEADER.size))
-        if magic != MAGIC:
-            raise FileFormatError(f"{self._path}: is no file of traces (.gptrace)")
-        if version != VERSION or zero:
-            raise FileFormatError(
-                f"{self._path}: has format version {version}, and this gpuprof reads {VERSION}: remove it, and it is "
-                "written again"
-            )
-
     def _check_identity(self, found: Identity, wanted: Identity) -> None:
         if found.model != wanted.model or found.instruction_set != wanted.instruction_set:
-            raise self._other(f"version {found.model[:40]} of the timing model, and this is {wanted.model}")
+            raise self._reader.other(f"version {found.model[:40]} of the timing model, and this is {wanted.model}")
         if (found.chip, found.chip_digest) != (wanted.chip, wanted.chip_digest):
             now = f"another {wanted.chip}" if found.chip == wanted.chip else wanted.chip
-            raise self._other(f"chip {found.chip[:40]}, and this is {now}")
+            raise self._reader.other(f"chip {found.chip[:40]}, and this is {now}")
         if found.stream != wanted.stream:
-            raise self._other("another program, or of other launches or data")
-
-    def _other(self, what: str) -> NotComparable:
-        return NotComparable(f"{self._path}: its traces are of {what}; give another name, or remove it")
-
-    def _chunk(self) -> tuple[bytes, bytes]:
-        type_, crc, nbytes = CHUNK_HEADER.unpack(self._read(CHUNK_HEADER.size))
-        payload = self._read(nbytes)
-        if crc32(payload) != crc:
-            raise self._damaged(f"the CRC of a chunk of {nbytes} bytes is wrong")
-        return type_, payload
-
-    def _object(self, kind: type, payload: bytes):
-        if len(payload) > MOST_OBJECT_NBYTES:
-            raise self._damaged(f"an object of {len(payload)} bytes")
-        try:
-            return object_of(kind, payload)
-        except ValueError as error:
-            raise self._damaged(str(error)) from None
+            raise self._reader.other("another program, or of other launches or data")
 
     def _machine(self, batch: Batch) -> Machine:
         machine = power_on(self._chip)
@@ -223,36 +165,18 @@ class _Reader:
         )
 
     def _add_piece(self, payload: bytes, grids: list[Grid], traces: list[list[TracePiece]], machine: Machine) -> None:
-        if len(payload) < PIECE_HEADER.size:
-            raise self._damaged("a piece without its header")
-        header = PieceHeader(*PIECE_HEADER.unpack_from(payload))
-        if header.nbytes != len(payload):
-            raise self._damaged(f"a piece of {len(payload)} bytes claims {header.nbytes}")
+        header = header_of(self._reader, payload)
         if header.grid >= len(grids):
             raise self._damaged(f"a piece of launch {header.grid} of a batch of {len(grids)}")
         launch, trace = grids[header.grid].launch, traces[header.grid]
-        n_warps = -(-math.prod(launch.block) // self._chip.warp_lanes)
         due = trace[-1].first_block + trace[-1].n_blocks if trace else 0
-        if (header.first_block, header.warps_per_block) != (due, n_warps) or not header.n_blocks:
-            raise self._damaged(f"a piece from block {header.first_block} on, where {due} is due")
-        piece = _piece(header, payload)
-        if fault := fault_of(piece, machine.programs.of(launch.module), self._chip):
-            raise self._damaged(f"the trace of {launch.function.display} has {fault}")
-        trace.append(piece)
+        program = machine.programs.of(launch.module)
+        trace.append(checked_piece(self._reader, header, payload, due, launch, program, self._chip))
 
     def _check_blocks(self, grids: list[Grid], traces: list[list[TracePiece]]) -> None:
         for grid, trace in zip(grids, traces, strict=True):
             if sum(piece.n_blocks for piece in trace) != grid.launch.n_blocks:
                 raise self._damaged(f"it has not all blocks of {grid.launch.function.display}")
-
-
-def _piece(header: PieceHeader, payload: bytes) -> TracePiece:
-    arrays, offset = {}, PIECE_HEADER.size
-    for (name, dtype, _), count in zip(ARRAYS, header.rows, strict=True):
-        arrays[name] = np.frombuffer(payload, dtype, count, offset)
-        offset += count * dtype.itemsize
-    final = np.ones(header.n_blocks * header.warps_per_block, np.bool_)
-    return TracePiece(header.first_block, header.n_blocks, header.warps_per_block, **arrays, final=final)
 
 
 def wanted_of(path: Path, found: dict[int, Subject], wanted: Collection[int]) -> dict[int, Subject]:

@@ -8,8 +8,10 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS, SECTOR_MASK, SECTORS_OF_LINE, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
+from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.timing.piece_accesses import line_counts, positions, sector_counts
 from gpuprof.timing.state.static_program import ARRIVE, BARRIER, BULK, MBARRIER, MBARRIER_WAIT, StaticProgram
 
 LINES_OF_LANE = 2  # of an access that is not aligned: machine.rooms_of makes room for as many requests
@@ -39,9 +41,9 @@ def _checks(piece: TracePiece, program: StaticProgram, chip: Chip) -> Iterator[t
     yield "accesses that do not match the steps", lambda: _match_steps(piece, program)
     yield "sectors that do not match the accesses", lambda: _match_accesses(piece)
     yield "a negative address", lambda: not (piece.sectors < 0).any()
-    inst = program.inst[_instructions(piece, program)]
-    yield "an access of more lines than lanes have", lambda: _few_lines(piece, inst["kind"], chip)
-    yield "a barrier that there is not", lambda: _numbers_exist(piece.accesses, inst["kind"])
+    kind = program.inst["kind"][positions(piece, program).inst]
+    yield "an access of more lines than lanes have", lambda: _few_lines(piece, kind, chip)
+    yield "a barrier that there is not", lambda: _numbers_exist(piece.accesses, kind)
 
 
 def _follow(start: np.ndarray, count: int) -> bool:
@@ -55,33 +57,11 @@ def _match_steps(piece: TracePiece, program: StaticProgram) -> bool:
 
 
 def _match_accesses(piece: TracePiece) -> bool:
-    return np.array_equal(_sector_starts(piece)[piece.access_start], piece.sector_start)
-
-
-def _sector_starts(piece: TracePiece) -> np.ndarray:
-    """int64 (n_accesses + 1,): where the sectors of each access begin."""
-    starts = np.zeros(len(piece.accesses) + 1, np.int64)
-    counts = join_sectors(piece.accesses["n_sectors"].astype(np.int64), piece.accesses["more_sectors"].astype(np.int64))
-    np.cumsum(counts, out=starts[1:])
-    return starts
-
-
-def _instructions(piece: TracePiece, program: StaticProgram) -> np.ndarray:
-    """int64 (n_accesses,): the instruction that made each access."""
-    accessing = np.flatnonzero(program.inst["has_access"])
-    first = np.searchsorted(accessing, program.block)[piece.steps["block"]]
-    counts = program.accesses_per_block[piece.steps["block"]]
-    before = np.cumsum(counts) - counts
-    return accessing[np.repeat(first - before, counts) + np.arange(int(counts.sum()))]
+    return np.array_equal(starts(sector_counts(piece.accesses))[piece.access_start], piece.sector_start)
 
 
 def _few_lines(piece: TracePiece, kind: np.ndarray, chip: Chip) -> bool:
-    lines = (piece.sectors & SECTOR_MASK) // SECTORS_OF_LINE
-    changes = np.concatenate([[0], np.cumsum(lines[1:] != lines[:-1], dtype=np.int64)]) if len(lines) else lines
-    starts = _sector_starts(piece)
-    some = (np.diff(starts) > 0) & (kind != BULK)
-    first, last = starts[:-1][some], starts[1:][some] - 1
-    return bool((changes[last] - changes[first] < LINES_OF_LANE * chip.warp_lanes).all())
+    return not ((line_counts(piece) > LINES_OF_LANE * chip.warp_lanes) & (kind != BULK)).any()
 
 
 def _numbers_exist(accesses: np.ndarray, kind: np.ndarray) -> bool:

@@ -43,14 +43,18 @@ def write_traces(path: Path, identity: Identity, subjects: Collection[Subject]) 
     wanted = {each.launch.index for each in subjects}
     batches = {id(each.traces): each for each in subjects}.values()  # several may be of one
     with replacing(path) as partial, open(partial, "wb") as file:
-        file.write(FILE_HEADER.pack(MAGIC, VERSION, 0))
-        _put(file, HEAD, text_of(identity))
+        begin(file)
+        put(file, HEAD, text_of(identity))
         for each in batches:
             _put_batch(file, each, wanted)
-        _put(file, END, b"")
+        put(file, END, b"")
 
 
-def _put(file: BinaryIO, type_: bytes, *parts: bytes | memoryview) -> None:
+def begin(file: BinaryIO) -> None:
+    file.write(FILE_HEADER.pack(MAGIC, VERSION, 0))
+
+
+def put(file: BinaryIO, type_: bytes, *parts: bytes | memoryview) -> None:
     crc = nbytes = 0
     for part in parts:
         crc, nbytes = crc32(part, crc), nbytes + len(part)
@@ -62,9 +66,9 @@ def _put(file: BinaryIO, type_: bytes, *parts: bytes | memoryview) -> None:
 def _put_batch(file: BinaryIO, subject: Subject, wanted: Collection[int]) -> None:
     machine = subject.machine
     rows = tuple(_row(grid, wanted) for grid in subject.grids)
-    _put(file, BATCH, text_of(Batch(int(machine.cycle), int(machine.l2_uses), rows)))
+    put(file, BATCH, text_of(Batch(int(machine.cycle), int(machine.l2_uses), rows)))
     for _, table in lasting_tables(machine):
-        _put(file, TABLE, compress(_bytes_of(table), FASTEST))
+        put(file, TABLE, compress(_bytes_of(table), FASTEST))
     for number, trace in enumerate(subject.traces):
         _put_trace(file, number, trace)
 
@@ -104,7 +108,12 @@ def _row(grid: Grid, wanted: Collection[int]) -> GridRow:
 
 def _put_trace(file: BinaryIO, number: int, trace: Sequence[TracePiece]) -> None:
     for piece in trace:
-        counts = len(piece.steps), len(piece.accesses), len(piece.sectors)
-        header = PieceHeader(number, piece.first_block, piece.n_blocks, piece.warps_per_block, *counts)
-        arrays = [words_of(getattr(piece, name)).data.cast("B") for name, _, _ in ARRAYS]
-        _put(file, PIECE, PIECE_HEADER.pack(*header), *arrays)
+        put_piece(file, number, piece)
+
+
+def put_piece(file: BinaryIO, number: int, piece: TracePiece) -> None:
+    """A whole piece of grid or launch `number`."""
+    counts = len(piece.steps), len(piece.accesses), len(piece.sectors)
+    header = PieceHeader(number, piece.first_block, piece.n_blocks, piece.warps_per_block, *counts)
+    arrays = [words_of(getattr(piece, name)).data.cast("B") for name, _, _ in ARRAYS]
+    put(file, PIECE, PIECE_HEADER.pack(*header), *arrays)

@@ -5,6 +5,7 @@ import numpy as np
 from gpuprof.emulate.trace_log.trace import NO_SECTORS, TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, SECTORS_OF_LINE
 from gpuprof.emulate.trace_log.whole_pieces import starts, words_of
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import (
     ATOMIC,
@@ -19,7 +20,7 @@ from gpuprof.timing.state.static_program import (
     StaticProgram,
 )
 from gpuprof.whatif.changes.access_passes import leave_first, take_least_used
-from gpuprof.whatif.changes.whole_trace import own_accesses, positions, sector_counts, with_sectors
+from gpuprof.whatif.changes.whole_trace import own_accesses, with_sectors
 
 LOOKUP_LANES, TAG_BANKS = 8, 4
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import starts
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import LOAD, PLAIN, SHUFFLE, StaticProgram
 from gpuprof.whatif.changes.data_flow import derived
 from gpuprof.whatif.changes.on_steps import slots_of_blocks
-from gpuprof.whatif.changes.whole_trace import in_order, positions, sector_counts
+from gpuprof.whatif.changes.whole_trace import in_order
 
 
 def longest_first(program: StaticProgram, pieces: Sequence[TracePiece]) -> np.ndarray:

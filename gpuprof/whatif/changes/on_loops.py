@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.static_program import BARRIER, StaticProgram
-from gpuprof.whatif.changes.whole_trace import from_steps, in_order, positions
+from gpuprof.whatif.changes.whole_trace import from_steps, in_order
 
 
 class Way(NamedTuple):

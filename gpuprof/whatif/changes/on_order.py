@@ -6,10 +6,11 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.whole_pieces import starts
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import PLAIN, StaticProgram
 from gpuprof.whatif.changes.more_code import Code, code_of, with_blocks
 from gpuprof.whatif.changes.on_accesses import global_loads
-from gpuprof.whatif.changes.whole_trace import positions, runs, sector_counts
+from gpuprof.whatif.changes.whole_trace import runs
 
 # An instruction of so many turns of a basic block: (turn, instruction within the block).
 Place = tuple[int, int]

@@ -7,6 +7,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import NO_SECTORS, TracePiece
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.layout import CLASS_SHORT, CLASS_WAIT, PORT_FP64, PORT_INDEX, PORT_NONE, TICKS
 from gpuprof.timing.state.static_program import (
     BARRIER,
@@ -25,7 +26,7 @@ from gpuprof.timing.state.static_program import (
     SLOW_PATH,
     StaticProgram,
 )
-from gpuprof.whatif.changes.whole_trace import own_accesses, positions, with_sectors, without_accesses
+from gpuprof.whatif.changes.whole_trace import own_accesses, with_sectors, without_accesses
 
 AT_ONCE = 1 << 20  # cycles: more than any result takes
 # Kinds of instructions that a trace can do without. A barrier or an exit is not one of them.

@@ -9,10 +9,11 @@ from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK, SECTORS_OF_LINE
 from gpuprof.isa.encoding import encode, make
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.static_program import FOLDED, GLOBAL, LOAD, STORE, StaticProgram, static_program
 from gpuprof.whatif.changes.more_code import Code, code_of, with_blocks, with_code
 from gpuprof.whatif.changes.on_accesses import global_loads, read_once
-from gpuprof.whatif.changes.whole_trace import positions, sector_counts, without_accesses
+from gpuprof.whatif.changes.whole_trace import without_accesses
 
 
 def loaded_once(

@@ -4,8 +4,9 @@ import numpy as np
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.jit.cached import cached_njit
+from gpuprof.timing.piece_accesses import positions
 from gpuprof.timing.state.static_program import FOLDED, JOINED, StaticProgram
-from gpuprof.whatif.changes.whole_trace import positions, without_steps
+from gpuprof.whatif.changes.whole_trace import without_steps
 
 ROUNDING = 1e-9  # of sums of parts of warps
 

@@ -10,19 +10,13 @@ from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, SECTOR_MASK
 from gpuprof.emulate.trace_log.whole_pieces import starts
 from gpuprof.isa.encoding import encode, make
+from gpuprof.timing.piece_accesses import positions, sector_counts
 from gpuprof.timing.state.layout import SECTOR_NBYTES
 from gpuprof.timing.state.static_program import FOLDED, GLOBAL, LOAD, StaticProgram, static_program
 from gpuprof.whatif.changes.more_code import Code, code_of, joined, with_blocks, with_code
 from gpuprof.whatif.changes.on_accesses import LOOKUP_LANES, TAG_BANKS
 from gpuprof.whatif.changes.on_program import in_shared_memory
-from gpuprof.whatif.changes.whole_trace import (
-    Inserted,
-    positions,
-    runs,
-    sector_counts,
-    with_more_accesses,
-    without_accesses,
-)
+from gpuprof.whatif.changes.whole_trace import Inserted, runs, with_more_accesses, without_accesses
 
 WARP_LANES = 32
 WIDEST = 4  # words of a thread that an access takes

@@ -1,4 +1,4 @@
-"""Whole pieces of a trace: where their accesses come from, and pieces without some of their rows."""
+"""Whole pieces of a trace, without some of their rows, with others, or in another order."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,15 +8,8 @@ import numpy as np
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, SECTOR_MASK
 from gpuprof.emulate.trace_log.whole_pieces import ROWS, joined_rows, starts, taken, words_of
-from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.whatif.changes.access_passes import count_sectors, leave_out, place_origins, replace_sectors
-
-
-def sector_counts(accesses: np.ndarray) -> np.ndarray:
-    """int64: the sectors of each ACCESS_DTYPE record."""
-    counts = np.empty(accesses.size, np.int64)
-    count_sectors(words_of(accesses.ravel()), counts)
-    return counts.reshape(accesses.shape)
+from gpuprof.timing.piece_accesses import sector_counts
+from gpuprof.whatif.changes.access_passes import leave_out, replace_sectors
 
 
 def sector_numbers(piece: TracePiece) -> np.ndarray:
@@ -27,23 +20,6 @@ def sector_numbers(piece: TracePiece) -> np.ndarray:
 def own_accesses(piece: TracePiece) -> np.ndarray:
     """A copy of its accesses, to be changed."""
     return words_of(piece.accesses).copy().view(ACCESS_DTYPE)
-
-
-class Positions(NamedTuple):
-    """The origin of each access of a piece, int64 (n,): the step that made it, its warp's row, the instruction."""
-
-    step: np.ndarray
-    warp: np.ndarray
-    inst: np.ndarray
-
-
-def positions(piece: TracePiece, program: StaticProgram) -> Positions:
-    accessing = np.flatnonzero(program.inst["has_access"])
-    first = np.searchsorted(accessing, program.block)  # of each block, its first among these
-    found = Positions(*(np.empty(len(piece.accesses), np.int64) for _ in Positions._fields))
-    steps = np.ascontiguousarray(piece.steps).view(np.uint32).reshape(-1, 2)
-    place_origins(piece.step_start, steps, first, accessing, *found)
-    return found
 
 
 def with_sectors(piece: TracePiece, accesses: np.ndarray, moved: np.ndarray, sectors: np.ndarray) -> TracePiece:
