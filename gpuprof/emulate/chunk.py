@@ -144,7 +144,7 @@ class Chunk:
             if self.awake is not None and not self.stays_awake(key, x):
                 continue
             block = self.block_at(key)
-            if block.shares and self.pacing is not None and not self.pacing.passes(key, block, x):
+            if self.pacing is not None and not self.pacing.passes(key, block, x):
                 continue
             if block.members and not self.gathered(key, block, x):
                 continue

@@ -16,6 +16,9 @@ from gpuprof.emulate.core.estimates import Estimate, estimate
 from gpuprof.emulate.core.lanes import Lanes
 
 
+NONE = np.uint32(0)  # of the lanes of a warp
+
+
 class Pace:
     """What the chunks of a launch share: the estimates of its basic blocks, and when a resident block's place gets
     free: float64, cycles, ascending.
@@ -55,9 +58,9 @@ class Pace:
 
 class Pacing:
     """The clocks of a chunk's warps, and who is held. `cycles`: float64 (n_blocks, warps of a block); a block's clock is
-    that of its last warp. Lanes by the place that they are in front of, uint32 (n_warps,): `held`, and `in_vain`, those
-    that have polled there since the last signal. `now`: the least clock of those that were held; those of a window from
-    then on may pass.
+    that of its last warp. Lanes by the place that they are in front of, uint32 (n_warps,): `held`; `in_vain`, those that
+    have polled there since the last signal; `behind`, those that are to meet held lanes of their warp further on.
+    `now`: the least clock of those that were held; those of a window from then on may pass.
     """
 
     def __init__(self, chunk, pace: Pace):
@@ -65,24 +68,46 @@ class Pacing:
         self.cycles = np.repeat(pace.begins(chunk.n_blocks)[:, None], chunk.warps_per_block, axis=1)
         self.held: dict[Key, np.ndarray] = {}
         self.in_vain: dict[Key, np.ndarray] = {}
+        self.behind: dict[Key, np.ndarray] = {}
         self.now = self.cycles.min()
+        self.n_vain_rounds = 0
         n_resident = -(-chunk.n_blocks // pace.chip.sms)
         self._share = min(n_resident, pace.blocks_per_sm) / pace.chip.partitions
 
     def passes(self, key: Key, block, lanes: Lanes) -> bool:
-        """Holds the lanes of `lanes` whose clocks are ahead, or that would poll in vain; False when that is all."""
+        """Holds lanes of `lanes`; False when that is all of them."""
+        if self.held and not self.is_stuck and not self._meets(key, lanes):
+            return False
+        return not (block.is_timed or block.polls) or self._is_due(key, block, lanes)
+
+    def _meets(self, key: Key, lanes: Lanes) -> bool:
+        """Holds those that are ahead of held lanes of their warp: they would meet them further on."""
+        is_behind = np.zeros(self.chunk.n_warps, np.bool_)
+        for place, masks in self.held.items():
+            if place < key:
+                is_behind |= masks != 0
+        masks = np.where(is_behind[lanes.warps], lanes.masks, NONE)
+        return not masks.any() or self._hold(self.behind, key, lanes, masks)
+
+    def _is_due(self, key: Key, block, lanes: Lanes) -> bool:
+        """Holds those whose clocks are ahead, or that would poll in vain. A loop that only waits is at its end when what
+        it waits for is there: the sooner it looks, the fewer signals does it seem to need.
+        """
         clock = self._clock()[lanes.warps]
-        masks = np.where(clock > self.now + self.pace.window_cycles, lanes.masks, np.uint32(0))
+        is_ahead = block.is_timed & (clock > self.now + self.pace.window_cycles)
+        masks = np.where(is_ahead, lanes.masks, NONE)
         if block.polls:
             in_vain = self._masks(self.in_vain, key)
             masks |= lanes.masks & in_vain[lanes.warps]
             in_vain[lanes.warps] |= lanes.masks & ~masks
         passing = masks != lanes.masks
         self.cycles.reshape(-1)[lanes.warps[passing]] = np.maximum(clock[passing], self.now)
-        if not masks.any():
-            return True
-        self._masks(self.held, key)[lanes.warps] |= masks
-        if not passing.any():
+        return not masks.any() or self._hold(self.held, key, lanes, masks)
+
+    def _hold(self, where: dict[Key, np.ndarray], key: Key, lanes: Lanes, masks: np.ndarray) -> bool:
+        """Holds the lanes of `masks`. Returns whether any are left."""
+        self._masks(where, key)[lanes.warps] |= masks
+        if (masks == lanes.masks).all():
             lanes.flush()
             return False
         lanes.split_off(masks)
@@ -91,29 +116,44 @@ class Pacing:
     def signal(self) -> None:
         """Something has been written that loops may wait for."""
         self.in_vain.clear()
+        self.n_vain_rounds = 0
 
     def advance(self) -> bool:
         """Makes those ready whose clocks are least. Returns whether any were held."""
-        if not self.held:
+        if not self.held and not self.behind:
             return False
-        clock = self._clock()
-        due = self._due()
-        if not due:  # they wait for what is no signal, or for ever
-            self.in_vain.clear()
+        if self.held:
             due = self._due()
-        self.now = max(self.now, min(clock[masks != 0].min() for masks in due.values()))
-        is_next = clock <= self.now + self.pace.window_cycles
-        for key, masks in due.items():
-            passing = np.where(is_next, masks, np.uint32(0))
-            if passing.any():
-                self.held[key] &= ~passing
-                self.chunk.ready.setdefault(key, []).append(self.chunk.group(passing, -key[0]))
-        self.held = {key: masks for key, masks in self.held.items() if masks.any()}
+            if not due:  # they wait for what is no signal, for lanes of their warp, or for ever
+                self.n_vain_rounds += 1
+                self.in_vain.clear()
+                due = self._due()
+            clock = self._clock()
+            self.now = max(self.now, min(clock[masks != 0].min() for masks in due.values()))
+            is_next = clock <= self.now + self.pace.window_cycles
+            self._release(self.held, {key: np.where(is_next, masks, NONE) for key, masks in due.items()})
+        waits = np.zeros(self.chunk.n_warps, np.bool_)
+        if not self.is_stuck:
+            waits = np.logical_or.reduce([waits, *(masks != 0 for masks in self.held.values())])
+        self._release(self.behind, {key: np.where(waits, NONE, masks) for key, masks in self.behind.items()})
         return True
+
+    @property
+    def is_stuck(self) -> bool:
+        """True when all have polled again and nothing was signalled: lanes of a warp may wait for each other."""
+        return self.n_vain_rounds > 1
+
+    def _release(self, where: dict[Key, np.ndarray], passing: dict[Key, np.ndarray]) -> None:
+        for key, masks in passing.items():
+            if masks.any():
+                where[key] &= ~masks
+                self.chunk.ready.setdefault(key, []).append(self.chunk.group(masks, -key[0]))
+                if not where[key].any():
+                    del where[key]
 
     def _due(self) -> dict[Key, np.ndarray]:
         """Those held that would not poll in vain."""
-        due = {key: masks & ~self.in_vain.get(key, np.uint32(0)) for key, masks in self.held.items()}
+        due = {key: masks & ~self.in_vain.get(key, NONE) for key, masks in self.held.items()}
         return {key: masks for key, masks in due.items() if masks.any()}
 
     def _clock(self) -> np.ndarray:

@@ -67,7 +67,7 @@ class Run:
         self.cluster = launch.blocks_of_cluster
         # Blocks that may wait for each other have to run together, or the first would wait for ever.
         self.waits, self.takes_turns = self.module.waits, self.module.takes_turns
-        self.pace = Pace(self) if self.takes_turns else None
+        self.pace = Pace(self) if self.module.is_timed else None
         self.listener = listener
         # Before the pool of constants is read: what is watched may add to it.
         self.watched = watched_blocks(self.module, listener.wanted) if listener else None
@@ -108,10 +108,10 @@ class Run:
         hold them; so do blocks that share work out among themselves, or the first few would have done all of it before
         the others begin."""
         lanes = self.warps_per_block * WARP
-        if self.pace is not None:
+        if self.takes_turns:
             most = max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
             # Where not all blocks run together in any case, those that wait do so for blocks before them.
-            return most if self.launch.n_blocks <= most else self.pace.resident
+            return self.pace.resident if self.pace and self.launch.n_blocks > most else most
         return max(1, FIRST_CHUNK_LANES // lanes)
 
     @property

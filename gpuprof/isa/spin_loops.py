@@ -4,11 +4,14 @@ The emulator and the timing model agree on them by this: the first counts, of ea
 when such a loop reads it, and the second lets the loop's load poll until as many have come.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, decode
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, Instruction, Operand, decode, reads, writes
+from gpuprof.isa.flow.graph import Graph
 from gpuprof.isa.kinds import kinds_of
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import TABLE
@@ -21,18 +24,65 @@ _WAITING = kinds_of("compute", "special", "hint", "meet", "branch", "sleep", "wa
 _ATOMICS = kinds_of("atomic", "reduction")
 
 
+class WaitingLoop(NamedTuple):
+    """Instructions from `head` to the branch `last`, and its loads. Those of `first_turn` are right before it, from
+    `first` on. is_observed: something after it reads what it has written, so that it matters when it ends. Others only
+    wait.
+    """
+
+    first: int
+    head: int
+    last: int
+    loads: tuple[int, ...]
+    first_turn: tuple[int, ...]
+    is_observed: bool
+
+
 def polling_loads(code: np.ndarray) -> frozenset[int]:
     """Indexes of the loads that waiting loops are made of, of an array of isa.encoding.INSTRUCTION_DTYPE; and of those
     right before a loop, which are its first turn.
     """
-    found: set[int] = set()
-    for last, first in _backward_branches(code):
-        if last - first < LONGEST:
-            loop = [decode(row) for row in code[first : last + 1]]
-            loads = [first + k for k, inst in enumerate(loop) if is_strong(inst, "load")]
-            if loads and all(_only_waits(inst) for inst in loop):
-                found.update(loads, _first_turn(code, first))
-    return frozenset(found)
+    return frozenset(load for loop in waiting_loops(code) for load in (*loop.loads, *loop.first_turn))
+
+
+def waiting_loops(code: np.ndarray) -> tuple[WaitingLoop, ...]:
+    graph, found = Graph(code), []
+    for last, head in _backward_branches(code):
+        if last - head < LONGEST:
+            insts = [decode(row) for row in code[head : last + 1]]
+            loads = tuple(head + k for k, inst in enumerate(insts) if is_strong(inst, "load"))
+            if loads and all(_only_waits(inst) for inst in insts):
+                first_turn = tuple(_first_turn(code, head))
+                first = min([head, *first_turn])
+                found.append(WaitingLoop(first, head, last, loads, first_turn, _is_observed(first, last, graph)))
+    return tuple(found)
+
+
+def _is_observed(first: int, last: int, graph: Graph) -> bool:
+    inside = set(range(graph.at(first), graph.at(last) + 1))
+    written = {each for at in range(first, last + 1) for each in _words(writes(decode(graph.code[at])))}
+    exits = {after for block in inside for after in graph.successors(block)} - inside
+    return any(_is_read(word, exits, graph) for word in written)
+
+
+def _is_read(word: tuple[str, int], starts: set[int], graph: Graph) -> bool:
+    """True if a path from one of these blocks on reads a register before it is written anew."""
+    seen, pending = set(starts), list(starts)
+    while pending:
+        block = pending.pop()
+        for inst in graph.block(block).instructions:
+            if word in _words(reads(inst)):
+                return True
+            if inst.guard == PT and word in _words(writes(inst)):
+                break
+        else:
+            pending += [after for after in graph.successors(block) if after not in seen]
+            seen.update(graph.successors(block))
+    return False
+
+
+def _words(operands: Iterable[Operand]) -> set[tuple[str, int]]:
+    return {(operand.file, operand.index + k) for operand in operands for k in range(operand.count)}
 
 
 def is_signal(inst: Instruction) -> bool:

@@ -1,7 +1,8 @@
 """Names, as one value, all that the traces of a sweep's launches depend on: runs with the same can use each other's."""
 
-from collections.abc import Iterable, Sequence
 import json
+from collections.abc import Iterable, Sequence
+
 from hashlib import sha256
 
 from gpuprof.base.wording import installed_version

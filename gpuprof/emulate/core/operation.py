@@ -5,6 +5,7 @@ A builder takes (instruction, Env) and gives `op(lanes)`. `elementwise` makes bu
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from gpuprof.emulate.core.operands import (
     source,
 )
 from gpuprof.isa.encoding import PT, Instruction
+from gpuprof.isa.spin_loops import WaitingLoop
 
 Op = Callable[[Lanes], None]
 Builder = Callable[[Instruction, "Env"], Op]
@@ -42,9 +44,14 @@ class Env:
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
     # atomic operations of memory that all blocks see, whose results are wanted
     takes: set[int] = field(default_factory=set)
-    polls: frozenset[int] = frozenset()  # the loads of loops that wait for other warps (isa/spin_loops)
+    loops: tuple[WaitingLoop, ...] = ()  # that wait for other warps
     # Accesses to memory leave out the lanes that a listener refuses.
     refuses: bool = False
+
+    @cached_property
+    def polls(self) -> dict[int, WaitingLoop]:
+        """The loads of these loops and of their first turns, by index."""
+        return {load: loop for loop in self.loops for load in (*loop.loads, *loop.first_turn)}
 
 
 def slot_kind(inst: Instruction, slot: str) -> int:

@@ -54,6 +54,10 @@ class Graph:
             cached = self._blocks[index] = BasicBlock(index, first, tuple(decode(row) for row in self.code[first:end]))
         return cached
 
+    def at(self, instruction: int) -> int:
+        """The block that has an instruction."""
+        return int(np.searchsorted(self.starts, instruction, "right")) - 1
+
     def successors(self, index: int) -> list[int]:
         """Blocks of the same function that may run next."""
         block = self.block(index)
