@@ -181,9 +181,9 @@ class CompiledModule:
 
     @property
     def is_timed(self) -> bool:
-        """True if what a block finds, or gets to do, depends on when it comes: it takes its work from what all share, or
-        uses what it has waited for. In loops that only wait, all can go on when the last has come; barriers of the grid
-        take numbers, too.
+        """True if what a block finds, or has to do, depends on when it comes: it takes its work from what all share, or
+        uses what it has waited for. Loops that only wait end for all when the last has come. Barriers of the grid take
+        numbers, too.
         """
         takes = any(block.takes for block in self.blocks.values())
         return any(loop.is_observed for loop in self.env.loops) if self.env.loops else takes

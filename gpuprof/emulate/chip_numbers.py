@@ -12,7 +12,7 @@ from gpuprof.emulate.blocks import compiled
 from gpuprof.isa.program import Function
 
 # Of a module whose blocks wait for each other, or share work out among themselves: how many run together, and in which
-# order, follows estimated times (`pacing`).
+# order, follows estimated times (`core.pacing`).
 EVERY = "every number"
 OF_SM_REGISTERS = "sms"  # %nsmid is their number, and %smid deals blocks out to them
 SM_REGISTERS = ("smid", "nsmid")

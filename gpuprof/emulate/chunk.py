@@ -22,7 +22,7 @@ from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.core.late_accesses import RangesFunction, WrongRange
-from gpuprof.emulate.pacing import Pacing
+from gpuprof.emulate.core.pacing import Pacing
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.warp_sync import Meetings
 from gpuprof.isa.families.cluster import OFFSET_MASK

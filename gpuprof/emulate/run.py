@@ -12,10 +12,10 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
+from gpuprof.emulate.core.pacing import Pace
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
-from gpuprof.emulate.pacing import Pace
 from gpuprof.emulate.spread.helpers import CAN_FORK
 from gpuprof.emulate.spread.kernels import may_spread
 from gpuprof.emulate.spread.pace import Pace as Speed

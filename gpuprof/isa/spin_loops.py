@@ -4,7 +4,7 @@ The emulator and the timing model agree on them by this: the first counts, of ea
 when such a loop reads it, and the second lets the loop's load poll until as many have come.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ def _is_observed(first: int, last: int, graph: Graph) -> bool:
 
 
 def _is_read(word: tuple[str, int], starts: set[int], graph: Graph) -> bool:
-    """True if a path from one of these blocks on reads a register before it is written anew."""
+    """True if a path from one of these blocks on reads a register before it is written again."""
     seen, pending = set(starts), list(starts)
     while pending:
         block = pending.pop()

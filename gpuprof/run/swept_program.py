@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Sequence
-
 from hashlib import sha256
 
 from gpuprof.base.wording import installed_version

@@ -70,7 +70,8 @@ def test_ticket_lock_of_more_warps_than_take_turns():
 
 def test_blocks_that_take_their_work_from_a_counter_share_it():
     """while ((n = next++) < 65536) took[block]++: 256 blocks of a warp are more than a first chunk, and go round
-    together, so each takes 8 times 32 numbers, and once more or less at the end. A counter that is asked once a thread (as a stream compaction does) is none that work is taken from."""
+    together, so each takes 8 times 32 numbers, and once more or less at the end. A counter that is asked once a thread
+    (as a stream compaction does) is none that work is taken from."""
     memory = AddressSpace()
     base = memory.allocate(4 + 4 * 256, "next, took").address
     code = [

@@ -124,8 +124,8 @@ MISSING = (
     Missing("draws", "compression of depths and colors, caches of the ROPs",
         "draws with depth or several samples take too many bytes"),
     Missing("clock", "changes of the clock, power and temperature", "milliseconds are those of a fixed clock"),
-    Missing("traces", "effects of time on results: races, clock reads and who takes which tile follow the emulator's "
-        "order, by an estimate of time; loops that wait for others last as long as they must, but loops of "
+    Missing("traces", "effects of time on results: races, clock reads and which block takes which tile follow the "
+        "emulator's order, by an estimate of time; loops that wait for others last as long as they must, but loops of "
         "compare-and-swaps turn as often as in the emulator",
         "spin locks are too fast, or too slow"),
     Missing("clusters", "the fence in the barrier of a cluster", "cluster.sync() is too fast, and the L1 keeps lines"),

@@ -19,7 +19,7 @@ BEYOND_THE_SM = ("global", "generic", "texture", "surface")
 
 
 class Estimate(NamedTuple):
-    """Of a run of a basic block by one warp.
+    """The cost of a run of a basic block by one warp.
 
     pipe_cycles: of the units of its partition. path_cycles: to its last result, if nothing else ran. fetch_nbytes: what
     a lane takes of global memory.

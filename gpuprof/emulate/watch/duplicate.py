@@ -15,8 +15,8 @@ from gpuprof.emulate.collectives.mbarrier import Mbarriers
 from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd
 from gpuprof.emulate.core.lanes import Lanes, RegisterFile
+from gpuprof.emulate.core.pacing import Pacing
 from gpuprof.emulate.core.spaces import BlockSpace, LaneSpace
-from gpuprof.emulate.pacing import Pacing
 from gpuprof.emulate.trace_log.trace import Column, TraceLog
 
 PLAIN = frozenset((int, float, str, bytes, bool, type(None), frozenset, range, FunctionType, BuiltinFunctionType, type))

@@ -1,7 +1,7 @@
 """The order in which blocks that wait for each other, or take their work by number, get to what they share.
 
-Lanes run on as they can (`chunk`) up to a basic block that reads or writes what other blocks wait for. There they are
-held until the clocks of all blocks that run have come to theirs: in the order of estimated time, a window at a time.
+Lanes run as far as they can (`chunk`), up to a basic block that reads or writes what other blocks wait for. There they
+are held until the clocks of all running blocks have reached theirs: in the order of estimated time, a window at a time.
 Were all resident blocks to run in step, each would look back over all of them for a sum that a chip's blocks have long
 left there, and each would get as many tiles as the others, however long a tile takes.
 
@@ -15,12 +15,11 @@ from gpuprof.emulate.core.contended_loops import Key
 from gpuprof.emulate.core.estimates import Estimate, estimate
 from gpuprof.emulate.core.lanes import Lanes
 
-
 NONE = np.uint32(0)  # of the lanes of a warp
 
 
 class Pace:
-    """What the chunks of a launch share: the estimates of its basic blocks, and when a resident block's place gets
+    """A launch's part, for all of its chunks: the estimates of basic blocks, and when a resident block's place gets
     free: float64, cycles, ascending.
     """
 
@@ -57,20 +56,22 @@ class Pace:
 
 
 class Pacing:
-    """The clocks of a chunk's warps, and who is held. `cycles`: float64 (n_blocks, warps of a block); a block's clock is
-    that of its last warp. Lanes by the place that they are in front of, uint32 (n_warps,): `held`; `in_vain`, those that
-    have polled there since the last signal; `behind`, those that are to meet held lanes of their warp further on.
-    `now`: the least clock of those that were held; those of a window from then on may pass.
+    """The clocks of a chunk's warps, and the lanes that are held.
+
+    `cycles`: float64 (n_blocks, warps of a block); a block's clock is that of its last warp. Lanes by the place that
+    they are in front of, uint32 (n_warps,): `held`; `polled`, those that have polled there since the last signal;
+    `behind`, those that are to meet held lanes of their warp later. `now`: the least clock of those that were held;
+    those of a window from then on may pass.
     """
 
     def __init__(self, chunk, pace: Pace):
         self.chunk, self.pace = chunk, pace
         self.cycles = np.repeat(pace.begins(chunk.n_blocks)[:, None], chunk.warps_per_block, axis=1)
         self.held: dict[Key, np.ndarray] = {}
-        self.in_vain: dict[Key, np.ndarray] = {}
+        self.polled: dict[Key, np.ndarray] = {}
         self.behind: dict[Key, np.ndarray] = {}
         self.now = self.cycles.min()
-        self.n_vain_rounds = 0
+        self.n_rounds_without_signal = 0
         n_resident = -(-chunk.n_blocks // pace.chip.sms)
         self._share = min(n_resident, pace.blocks_per_sm) / pace.chip.partitions
 
@@ -90,16 +91,16 @@ class Pacing:
         return not masks.any() or self._hold(self.behind, key, lanes, masks)
 
     def _is_due(self, key: Key, block, lanes: Lanes) -> bool:
-        """Holds those whose clocks are ahead, or that would poll in vain. A loop that only waits is at its end when what
-        it waits for is there: the sooner it looks, the fewer signals does it seem to need.
+        """Holds those whose clocks are ahead, or that have polled and would find the same. A loop that only waits ends
+        when what it waits for is there: the sooner it polls, the fewer signals it seems to need.
         """
         clock = self._clock()[lanes.warps]
         is_ahead = block.is_timed & (clock > self.now + self.pace.window_cycles)
         masks = np.where(is_ahead, lanes.masks, NONE)
         if block.polls:
-            in_vain = self._masks(self.in_vain, key)
-            masks |= lanes.masks & in_vain[lanes.warps]
-            in_vain[lanes.warps] |= lanes.masks & ~masks
+            polled = self._masks(self.polled, key)
+            masks |= lanes.masks & polled[lanes.warps]
+            polled[lanes.warps] |= lanes.masks & ~masks
         passing = masks != lanes.masks
         self.cycles.reshape(-1)[lanes.warps[passing]] = np.maximum(clock[passing], self.now)
         return not masks.any() or self._hold(self.held, key, lanes, masks)
@@ -115,8 +116,8 @@ class Pacing:
 
     def signal(self) -> None:
         """Something has been written that loops may wait for."""
-        self.in_vain.clear()
-        self.n_vain_rounds = 0
+        self.polled.clear()
+        self.n_rounds_without_signal = 0
 
     def advance(self) -> bool:
         """Makes those ready whose clocks are least. Returns whether any were held."""
@@ -125,8 +126,8 @@ class Pacing:
         if self.held:
             due = self._due()
             if not due:  # they wait for what is no signal, for lanes of their warp, or for ever
-                self.n_vain_rounds += 1
-                self.in_vain.clear()
+                self.n_rounds_without_signal += 1
+                self.polled.clear()
                 due = self._due()
             clock = self._clock()
             self.now = max(self.now, min(clock[masks != 0].min() for masks in due.values()))
@@ -141,7 +142,7 @@ class Pacing:
     @property
     def is_stuck(self) -> bool:
         """True when all have polled again and nothing was signalled: lanes of a warp may wait for each other."""
-        return self.n_vain_rounds > 1
+        return self.n_rounds_without_signal > 1
 
     def _release(self, where: dict[Key, np.ndarray], passing: dict[Key, np.ndarray]) -> None:
         for key, masks in passing.items():
@@ -152,8 +153,8 @@ class Pacing:
                     del where[key]
 
     def _due(self) -> dict[Key, np.ndarray]:
-        """Those held that would not poll in vain."""
-        due = {key: masks & ~self.in_vain.get(key, NONE) for key, masks in self.held.items()}
+        """The lanes held that have not polled since the last signal."""
+        due = {key: masks & ~self.polled.get(key, NONE) for key, masks in self.held.items()}
         return {key: masks for key, masks in due.items() if masks.any()}
 
     def _clock(self) -> np.ndarray:
