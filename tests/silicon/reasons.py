@@ -9,11 +9,6 @@ WARM = "what was in the caches is not published: the card has what the model fet
 
 KEPT = "the L2 keeps more of a data set of its size than a card's does: room for copies of the other half's lines"
 
-LOOK_BACK = (
-    "tiles look back as far as in the emulator, which runs all resident ones in step: {} on average, of which a card "
-    "needs few. With {} the model is at {}"
-)
-
 REASONS: tuple[tuple[str, str], ...] = (
     ("a100-80-l2-*", KEPT),
     ("h200-l2-*", KEPT),
@@ -23,25 +18,13 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     ("a100-ayush-tr-14421bf", WARM),
     (
-        "units-*-f32",
-        "gpuprof gives both registers of nvcc's multiply-adds the same bank (22 % of the stalls), which a card's code "
-        "does not",
-    ),
-    (
         "units-gh200-i64",
         "unknown: a 64-bit multiply-add takes a partition 20 cycles on the card, 3 integer multiplies 6 in the model",
     ),
-    ("cub-a100pcie-scan-i8-224", LOOK_BACK.format("11 times 32 tiles", "one such window each", "0.88")),
-    ("cub-b200-sortkeys-i8-224", LOOK_BACK.format("39 tiles", "two each", "1.18")),
-    (
-        "flash-h100-fa3-H16D128CausalB16S2048",
-        "gpuprof hands tiles out in the order in which it emulates blocks, so SMs have work for 80 % of the cycles; "
-        "the rest is unknown",
-    ),
     (
         "flash-h100-fa3-*CausalB4S8192",
-        "gpuprof hands tiles out in the order in which it emulates blocks: SMs have work for 99 % of the cycles of one "
-        "head, 83 to 88 % of those of two, which makes the line steeper; one head would give 1.3 and 1.4",
+        "unknown: only with clang's code, which spills 52 bytes a thread, a step takes twice the cycles with the tiles "
+        "of more heads",
     ),
     (
         "bh-3090-conv-64_2_*",
