@@ -78,6 +78,9 @@ class Chunk:
         self.share = 1.0  # of the warps that are awake
         self.asleep: dict[Key, list[Lanes]] = {}
         self.pacing = Pacing(self, run.pace) if run.pace else None
+        # Groups that run in the order of time are seldom held all at once. Then only turns of waiting loops exhaust the
+        # patience: lanes of a warp that run on their own would not meet again.
+        self.step_weight = 0 if self.pacing else 1
         self.is_due = False  # to rest before the next step, whatever the log holds
 
     # Scheduling
@@ -280,7 +283,7 @@ class Chunk:
     def spend(self, spins: bool) -> None:
         """Counts towards the patience of the lanes that wait."""
         if self.ready or self.crowd.parked or self.held or self.meetings.paused:
-            self.spent += SPIN_WEIGHT if spins else 1
+            self.spent += SPIN_WEIGHT if spins else self.step_weight
         else:
             self.spent = 0
 

@@ -98,7 +98,7 @@ CASES = (
     full(NARROW, 2048, (2, 4)),
     causal(NARROW, 2048, (4, 8)),
     full(NARROW, 8192, (1, 1), (2112, 4224)),
-    causal(NARROW, 8192, (2, 4), 6),
+    causal(NARROW, 8192, (1, 2)),
     second(False),
     second(True),
 )
