@@ -60,7 +60,7 @@ def sector_rows(piece: TracePiece) -> list[list[int]]:
 
 
 def after(chip, code, warps, what, per_block=1) -> Scene:
-    _, scene = changed(subject(chip, code, warps, per_block), [what])
+    _, scene, _ = changed(subject(chip, code, warps, per_block), [what])
     return scene
 
 

@@ -53,6 +53,15 @@ def test_a_recording_and_its_source_give_the_same(folder, recording):
     }
 
 
+def test_launches_of_one_kernel_that_run_together(tmp_path):
+    """One of them is changed, and the other is as it was, though their code is the same."""
+    launch = "<<<64, 128, 0, {}>>>(f32[262144]=random, f32[8192])"
+    head = "".join(f"// LAUNCH: column{launch.format(stream)}\n" for stream in (1, 2))
+    (tmp_path / "two.cu").write_text(head + COLUMN.split("\n", 1)[1])
+    found = rows(tmp_path, "two.cu", "--all")
+    assert len({row["kind"] for row in found["rows"]}) > 5 and found["not_measured"] == []
+
+
 @pytest.mark.parametrize("control", [["--cache", "warm"], ["--cache", "keep"], ["--repeat", "2"]])
 def test_launches_are_timed_as_they_were_measured(folder, control):
     """What caches held is part of the launch: the stream has it, and `replay` gets the same cycles, too."""

@@ -44,7 +44,7 @@ def test_same_ledger_and_causes(chip_of, kind, seed):
     what = Intervention(kind, insts, int(random.integers(1, 400)) if kind == "sooner" else 0)
     some = subject(chip, code, warps, per_block)
     timing = timed(some, [what])
-    _, scene = changed(some, [what])
+    _, scene, _ = changed(some, [what])
     job = some.launch
     told = TOLD[kind](frozenset(insts), what.amount) if kind in TOLD else Changes()
     twin = ChangedGpu(
