@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -61,13 +62,25 @@ def piece(warps, warps_per_block=1, first_block=0):
     )
 
 
+@dataclass
+class TimedLaunch:
+    """What simulate needs of a device.Launch."""
+
+    index: int
+    module: SimpleNamespace
+    function: Function
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared_nbytes: int
+    cluster: tuple[int, int, int]
+    blocks_of_cluster: int
+
+
 def launch(code, *, blocks=1, threads=32, registers=16, r_count=0, shared=0, index=0, cluster=1, grid=None):
-    """What simulate needs of a device.Launch. `blocks` and `cluster` are extents along x, when `cluster` is a number;
-    else `grid` has them.
-    """
+    """A launch whose `blocks` and `cluster` are extents along x, when `cluster` is a number; else `grid` has them."""
     function = Function("k", "k", 0, len(code), True, registers=registers, r_count=r_count, shared_nbytes=shared)
     module = SimpleNamespace(code=code, load_base=0x1000, program=SimpleNamespace(functions=(function,)))
-    return SimpleNamespace(
+    return TimedLaunch(
         index=index,
         module=module,
         function=function,
