@@ -22,11 +22,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         "unknown: a 64-bit multiply-add takes a partition 20 cycles on the card, 3 integer multiplies 6 in the model",
     ),
     (
-        "flash-h100-fa3-*CausalB4S8192",
-        "unknown: only with clang's code, which spills 52 bytes a thread, a step takes twice the cycles with the tiles "
-        "of more heads",
-    ),
-    (
         "bh-3090-conv-64_2_*",
         "its code of 80 KB does not fit into the instruction caches; what is below these is not measured",
     ),
