@@ -192,7 +192,7 @@ FIELDS = (
     Field("block_launch_cycles", "int", "cycles", 64, 5000,
         "from a block's resources being free to the next block's first issue"),
     Field(
-        "distributor_cycles", "float", "cycles per block", 0.05, 1000, "time of the work distributor to start a "
+        "distributor_cycles", "float", "cycles per block", 0.05, 100, "time of the work distributor to start a "
         "block"
     ),
     # Sampler.

@@ -46,16 +46,7 @@ def test_a_partition_of_512_registers_a_lane_holds_all_its_warps(target, registe
     assert free_registers(target) == registers
 
 
-NO_ROOM = "words that are read together do not fit into two banks with 64 registers; then 55 do, whatever their banks"
-
-
-@pytest.mark.parametrize(
-    "target",
-    [
-        pytest.param(target, marks=pytest.mark.xfail(strict=True, reason=NO_ROOM)) if target == "sm_75" else target
-        for target in BY_PTXAS
-    ],
-)
+@pytest.mark.parametrize("target", list(BY_PTXAS))
 def test_loads_in_flight_take_what_costs_no_warp(target):
     module = PtxModule(name="k.ptx", ptx=text(target), sources={}, display={}, compiler="", arch=target)
     program = assemble_program(module)

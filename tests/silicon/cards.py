@@ -32,8 +32,6 @@ def part_of(chip: Chip, parts: int | Fraction) -> Chip:
         "l2_slice_nbytes_per_cycle": chip.l2_slice_nbytes_per_cycle * chip.l2_slices / float(parts) / slices,
         "dram_channels": max(1, round(chip.dram_channels / parts)),
         "dram_gbytes_per_s": chip.dram_gbytes_per_s / float(parts),
-        # one distributor starts the blocks of all SMs
-        "distributor_cycles": chip.distributor_cycles * float(parts),
     }
     return altered(chip, changes, f"a part of {chip.name}") if parts > 1 else chip
 

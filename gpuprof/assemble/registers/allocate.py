@@ -249,7 +249,7 @@ class _Spread:
                 for register in words:
                     unit = id(units.unit.get(register))
                     self.wants_odd[unit] = self.wants_odd.get(unit, 0) + 1
-            elif len(set(words)) > 1:
+            elif len(set(words)) > 2:
                 together = [units.unit[r] for r in dict.fromkeys(words) if r in units.unit]
                 for unit in together:
                     self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)
