@@ -27,7 +27,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
 from gpuprof.isa.row import Opcode
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import SPECIAL
-from gpuprof.isa.spin_loops import is_signal, waiting_loops
+from gpuprof.isa.spin_loops import is_signal, observed_loads, polling_loads
 
 FAMILIES = (
     integer,
@@ -88,7 +88,7 @@ class Block(NamedTuple):
     spins: bool  # looks like part of a loop that waits for other threads
     takes: bool  # looks like part of a loop that takes its work, by number, from what all blocks share
     polls: bool  # has loads that wait for what other warps write
-    is_timed: bool  # when it runs shows in what it reads, or in what others do
+    is_ordered: bool  # when it runs shows in what it reads, or in what others do
     guarded: tuple[int, ...]  # instructions that count their lanes themselves
     members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
     uncertain: bool  # it has warp operations of which they are not
@@ -158,7 +158,8 @@ class CompiledModule:
 
     def __init__(self, code: np.ndarray, load_base: int, const_base: int):
         self.graph = OrderedGraph(code)
-        self.env = Env(self.graph, Pool(), load_base, const_base, loops=waiting_loops(code))
+        polls, observed = polling_loads(code), observed_loads(self.graph)
+        self.env = Env(self.graph, Pool(), load_base, const_base, polls=polls, observed=observed)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
         self.block_of_rank: dict[int, int] = {}
@@ -180,13 +181,13 @@ class CompiledModule:
         return self._looks_like()[1]
 
     @property
-    def is_timed(self) -> bool:
+    def is_ordered(self) -> bool:
         """True if what a block finds, or has to do, depends on when it comes: it takes its work from what all share, or
         uses what it has waited for. Loops that only wait end for all when the last has come. Barriers of the grid take
         numbers, too.
         """
         takes = any(block.takes for block in self.blocks.values())
-        return any(loop.is_observed for loop in self.env.loops) if self.env.loops else takes
+        return bool(self.env.observed) if self.env.polls else takes
 
     def _looks_like(self) -> tuple[bool, bool]:
         if self._loops is None or self._loops[0] != len(self.blocks):
@@ -268,7 +269,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
     indexes = range(block.first, block.after)
     spins = any(at in env.spins for at in indexes)
     polls = any(at in env.polls for at in indexes)
-    is_timed = any(_is_timed(inst, at, env) for at, inst in zip(indexes, block.instructions, strict=True))
+    is_ordered = any(_is_ordered(inst, at, env) for at, inst in zip(indexes, block.instructions, strict=True))
     takes = any(at in env.takes for at in indexes) and env.graph.is_in_loop(block.index)
     return Block(
         block.index,
@@ -282,7 +283,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         spins,
         takes,
         polls,
-        is_timed,
+        is_ordered,
         tuple(guarded),
         *members_of_block(block.instructions),
         sites_of_block(block.instructions, block.first, env),
@@ -290,12 +291,12 @@ def build_block(block: BasicBlock, env: Env) -> Block:
     )
 
 
-def _is_timed(inst: Instruction, at: int, env: Env) -> bool:
+def _is_ordered(inst: Instruction, at: int, env: Env) -> bool:
     """True if it sees what others have written by then, ends their waiting, or is served in turn. Loops of
     compare-and-swaps take turns in their own way (`core.contended_loops`).
     """
     if at in env.polls:
-        return env.polls[at].is_observed
+        return at in env.observed
     return at not in env.spins and (at in env.takes or (bool(env.polls) and is_signal(inst)))
 
 

@@ -77,7 +77,7 @@ class Chunk:
         self.awake: np.ndarray | None = None  # uint32 (warps,): the lanes that run on; None: all
         self.share = 1.0  # of the warps that are awake
         self.asleep: dict[Key, list[Lanes]] = {}
-        self.pacing = Pacing(self, run.pace) if run.pace else None
+        self.pacing = Pacing(self, run.clocks) if run.clocks else None
         # Groups that run in the order of time are seldom held all at once. Then only turns of waiting loops exhaust the
         # patience: lanes of a warp that run on their own would not meet again.
         self.step_weight = 0 if self.pacing else 1

@@ -12,13 +12,13 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
-from gpuprof.emulate.core.pacing import Pace
+from gpuprof.emulate.core.pacing import Clocks
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace
 from gpuprof.emulate.memory.signals import Counts
 from gpuprof.emulate.spread.helpers import CAN_FORK
 from gpuprof.emulate.spread.kernels import may_spread
-from gpuprof.emulate.spread.pace import Pace as Speed
+from gpuprof.emulate.spread.pace import Pace
 from gpuprof.emulate.spread.spread import spread
 from gpuprof.emulate.trace_log.event_tally import Tally
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
@@ -67,7 +67,7 @@ class Run:
         self.cluster = launch.blocks_of_cluster
         # Blocks that may wait for each other have to run together, or the first would wait for ever.
         self.waits, self.takes_turns = self.module.waits, self.module.takes_turns
-        self.pace = Pace(self) if self.module.is_timed else None
+        self.clocks = Clocks(self) if self.module.is_ordered else None
         self.listener = listener
         # Before the pool of constants is read: what is watched may add to it.
         self.watched = watched_blocks(self.module, listener.wanted) if listener else None
@@ -111,7 +111,7 @@ class Run:
         if self.takes_turns:
             most = max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
             # Where not all blocks run together in any case, those that wait do so for blocks before them.
-            return self.pace.resident if self.pace and self.launch.n_blocks > most else most
+            return self.clocks.resident if self.clocks and self.launch.n_blocks > most else most
         return max(1, FIRST_CHUNK_LANES // lanes)
 
     @property
@@ -160,7 +160,7 @@ class Emulation:
         self.run.log.is_wanted = False
         while self.resting:
             self._finish_chunk(self.resting.pop(next(iter(self.resting))))
-        pace = Speed(self.run.counters.pulse)
+        pace = Pace(self.run.counters.pulse)
         while (n_left := self.run.launch.n_blocks - self.next_block) > 0:
             n_chunks = -(-n_left // complete_clusters(self.size, self.run.cluster))
             is_long = n_chunks > 1 and pace.is_long(n_left)

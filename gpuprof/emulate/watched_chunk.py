@@ -39,7 +39,7 @@ class WatchedChunk(Chunk):
         self.listener, self.watched = run.listener, run.watched
         self.tally, self.pulse, self.log = run.tally, run.counters.pulse, run.log
         if self.pacing is not None:
-            self.pacing.pace = run.pace
+            self.pacing.clocks = run.clocks
         self.spaces |= {"global": run.global_space, "const": run.const_space, "param": run.param_space}
 
     def run(self, segment_nbytes: int) -> Iterator[None]:

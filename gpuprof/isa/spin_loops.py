@@ -4,7 +4,7 @@ The emulator and the timing model agree on them by this: the first counts, of ea
 when such a loop reads it, and the second lets the loop's load poll until as many have come.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -24,43 +24,41 @@ _WAITING = kinds_of("compute", "special", "hint", "meet", "branch", "sleep", "wa
 _ATOMICS = kinds_of("atomic", "reduction")
 
 
-class WaitingLoop(NamedTuple):
-    """Instructions from `head` to the branch `last`, and its loads. Those of `first_turn` are right before it, from
-    `first` on. is_observed: something after it reads what it has written, so that it matters when it ends. Others only
-    wait.
-    """
+class _Loop(NamedTuple):
+    """Instructions from `first`, which may be a load of the first turn, to the branch `last`."""
 
     first: int
-    head: int
     last: int
     loads: tuple[int, ...]
-    first_turn: tuple[int, ...]
-    is_observed: bool
 
 
 def polling_loads(code: np.ndarray) -> frozenset[int]:
     """Indexes of the loads that waiting loops are made of, of an array of isa.encoding.INSTRUCTION_DTYPE; and of those
     right before a loop, which are its first turn.
     """
-    return frozenset(load for loop in waiting_loops(code) for load in (*loop.loads, *loop.first_turn))
+    return frozenset(load for loop in _waiting_loops(code) for load in loop.loads)
 
 
-def waiting_loops(code: np.ndarray) -> tuple[WaitingLoop, ...]:
-    graph, found = Graph(code), []
-    for last, head in _backward_branches(code):
-        if last - head < LONGEST:
-            insts = [decode(row) for row in code[head : last + 1]]
-            loads = tuple(head + k for k, inst in enumerate(insts) if is_strong(inst, "load"))
-            if loads and all(_only_waits(inst) for inst in insts):
-                first_turn = tuple(_first_turn(code, head))
-                first = min([head, *first_turn])
-                found.append(WaitingLoop(first, head, last, loads, first_turn, _is_observed(first, last, graph)))
-    return tuple(found)
+def observed_loads(graph: Graph) -> frozenset[int]:
+    """Those of loops after which something reads what they have written, so that it matters when they end. Others only
+    wait.
+    """
+    return frozenset(load for loop in _waiting_loops(graph.code) if _is_observed(loop, graph) for load in loop.loads)
 
 
-def _is_observed(first: int, last: int, graph: Graph) -> bool:
-    inside = set(range(graph.at(first), graph.at(last) + 1))
-    written = {each for at in range(first, last + 1) for each in _words(writes(decode(graph.code[at])))}
+def _waiting_loops(code: np.ndarray) -> Iterator[_Loop]:
+    for last, first in _backward_branches(code):
+        if last - first < LONGEST:
+            loop = [decode(row) for row in code[first : last + 1]]
+            loads = [first + k for k, inst in enumerate(loop) if is_strong(inst, "load")]
+            if loads and all(_only_waits(inst) for inst in loop):
+                before = _first_turn(code, first)
+                yield _Loop(min([first, *before]), last, (*loads, *before))
+
+
+def _is_observed(loop: _Loop, graph: Graph) -> bool:
+    inside = set(range(graph.at(loop.first), graph.at(loop.last) + 1))
+    written = {each for at in range(loop.first, loop.last + 1) for each in _words(writes(decode(graph.code[at])))}
     exits = {after for block in inside for after in graph.successors(block)} - inside
     return any(_is_read(word, exits, graph) for word in written)
 

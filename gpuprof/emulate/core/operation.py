@@ -5,7 +5,6 @@ A builder takes (instruction, Env) and gives `op(lanes)`. `elementwise` makes bu
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from gpuprof.emulate.core.operands import (
     source,
 )
 from gpuprof.isa.encoding import PT, Instruction
-from gpuprof.isa.spin_loops import WaitingLoop
 
 Op = Callable[[Lanes], None]
 Builder = Callable[[Instruction, "Env"], Op]
@@ -44,14 +42,11 @@ class Env:
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
     # atomic operations of memory that all blocks see, whose results are wanted
     takes: set[int] = field(default_factory=set)
-    loops: tuple[WaitingLoop, ...] = ()  # that wait for other warps
+    # the loads of loops that wait for other warps, and those of them whose values are used later (isa/spin_loops)
+    polls: frozenset[int] = frozenset()
+    observed: frozenset[int] = frozenset()
     # Accesses to memory leave out the lanes that a listener refuses.
     refuses: bool = False
-
-    @cached_property
-    def polls(self) -> dict[int, WaitingLoop]:
-        """The loads of these loops and of their first turns, by index."""
-        return {load: loop for loop in self.loops for load in (*loop.loads, *loop.first_turn)}
 
 
 def slot_kind(inst: Instruction, slot: str) -> int:

@@ -18,7 +18,7 @@ from gpuprof.emulate.core.lanes import Lanes
 NONE = np.uint32(0)  # of the lanes of a warp
 
 
-class Pace:
+class Clocks:
     """A launch's part, for all of its chunks: the estimates of basic blocks, and when a resident block's place gets
     free: float64, cycles, ascending.
     """
@@ -64,22 +64,22 @@ class Pacing:
     those of a window from then on may pass.
     """
 
-    def __init__(self, chunk, pace: Pace):
-        self.chunk, self.pace = chunk, pace
-        self.cycles = np.repeat(pace.begins(chunk.n_blocks)[:, None], chunk.warps_per_block, axis=1)
+    def __init__(self, chunk, clocks: Clocks):
+        self.chunk, self.clocks = chunk, clocks
+        self.cycles = np.repeat(clocks.begins(chunk.n_blocks)[:, None], chunk.warps_per_block, axis=1)
         self.held: dict[Key, np.ndarray] = {}
         self.polled: dict[Key, np.ndarray] = {}
         self.behind: dict[Key, np.ndarray] = {}
         self.now = self.cycles.min()
         self.n_rounds_without_signal = 0
-        n_resident = -(-chunk.n_blocks // pace.chip.sms)
-        self._share = min(n_resident, pace.blocks_per_sm) / pace.chip.partitions
+        n_resident = -(-chunk.n_blocks // clocks.chip.sms)
+        self._share = min(n_resident, clocks.blocks_per_sm) / clocks.chip.partitions
 
     def passes(self, key: Key, block, lanes: Lanes) -> bool:
         """Holds lanes of `lanes`; False when that is all of them."""
         if self.held and not self.is_stuck and not self._meets(key, lanes):
             return False
-        return not (block.is_timed or block.polls) or self._is_due(key, block, lanes)
+        return not (block.is_ordered or block.polls) or self._is_due(key, block, lanes)
 
     def _meets(self, key: Key, lanes: Lanes) -> bool:
         """Holds those that are ahead of held lanes of their warp: they would meet them further on."""
@@ -95,7 +95,7 @@ class Pacing:
         when what it waits for is there: the sooner it polls, the fewer signals it seems to need.
         """
         clock = self._clock()[lanes.warps]
-        is_ahead = block.is_timed & (clock > self.now + self.pace.window_cycles)
+        is_ahead = block.is_ordered & (clock > self.now + self.clocks.window_cycles)
         masks = np.where(is_ahead, lanes.masks, NONE)
         if block.polls:
             polled = self._masks(self.polled, key)
@@ -131,7 +131,7 @@ class Pacing:
                 due = self._due()
             clock = self._clock()
             self.now = max(self.now, min(clock[masks != 0].min() for masks in due.values()))
-            is_next = clock <= self.now + self.pace.window_cycles
+            is_next = clock <= self.now + self.clocks.window_cycles
             self._release(self.held, {key: np.where(is_next, masks, NONE) for key, masks in due.items()})
         waits = np.zeros(self.chunk.n_warps, np.bool_)
         if not self.is_stuck:
@@ -168,7 +168,7 @@ class Pacing:
 
     def ran(self, block, warps: np.ndarray, n_lanes: int) -> None:
         """Moves the clocks of these warps, which have run a basic block together with `n_lanes` lanes."""
-        cost = self.pace.of(block)
+        cost = self.clocks.of(block)
         blocks = warps // self.chunk.warps_per_block
         counts = np.bincount(blocks, minlength=self.chunk.n_blocks)
         cycles = self.cycles.reshape(-1)
@@ -180,9 +180,9 @@ class Pacing:
         """The memory serves the warps' fetches, of so many bytes each, one after the other."""
         cycles = self.cycles.reshape(-1)
         in_turn = warps[np.argsort(cycles[warps], kind="stable")]
-        served = (1 + np.arange(len(warps))) * (nbytes / self.pace.dram_nbytes_per_cycle)
+        served = (1 + np.arange(len(warps))) * (nbytes / self.clocks.dram_nbytes_per_cycle)
         cycles[in_turn] = served + np.maximum.accumulate(cycles[in_turn] - served + served[0])
 
     def end(self) -> None:
         """All blocks have ended."""
-        self.pace.free_cycles = np.sort(self.cycles.max(axis=1))
+        self.clocks.free_cycles = np.sort(self.cycles.max(axis=1))

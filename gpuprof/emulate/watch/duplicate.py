@@ -95,7 +95,7 @@ def duplicate(chunk) -> tuple[Any, int]:
         chunk.watched,
     ]
     shared += [chunk.spaces[name] for name in ("global", "const", "param")]
-    shared += [chunk.pacing.pace] if chunk.pacing else []
+    shared += [chunk.pacing.clocks] if chunk.pacing else []
     shared += [chunk.block_of_rank, chunk.file.constants, chunk.file.template, chunk.meetings.operations]
     shared += [constant for row in chunk.file.constants for constant in row]
     shared += [blocks[index] for blocks in (chunk.module.blocks, chunk.watched) for index in chunk.module.blocks]
