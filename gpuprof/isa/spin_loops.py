@@ -40,7 +40,7 @@ def polling_loads(code: np.ndarray) -> frozenset[int]:
 
 
 def observed_loads(graph: Graph) -> frozenset[int]:
-    """Those of loops after which something reads what they have written, so that it matters when they end. Others only
+    """Loads of loops after which something reads what they have written, so that it matters when they end. Others only
     wait.
     """
     return frozenset(load for loop in _waiting_loops(graph.code) if _is_observed(loop, graph) for load in loop.loads)
