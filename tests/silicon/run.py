@@ -48,9 +48,22 @@ def modelled(case: Case, compiler: str) -> Modelled:
             for of_run in found
         ],
     )
-    last = found[-1][0][1][-1]
+    last = of_one_code(case, [of_run[0][1][-1] for of_run in found])
     dram_nbytes = last.timing.dram_read_nbytes + last.timing.dram_write_nbytes
     return Modelled(cycles, kind(totals(uses(last), dram_nbytes)))
+
+
+def of_one_code(case: Case, results: Sequence[LaunchResult]) -> LaunchResult:
+    """The last of the runs' measured launches.
+
+    Raises ValueError where their instructions differ, as where the loop of a shorter run is unrolled: the line through
+    the runs would be that of neither code.
+    """
+    codes = {bytes(result.launch.module.code["opcode"]) for result in results}
+    if len(codes) > 1:
+        names = " and ".join(result.launch.function.display for result in results)
+        raise ValueError(f"{case.id}: {names} have different instructions; take sizes whose code is the same")
+    return results[-1]
 
 
 def published_size(case: Case, measured: list[float]) -> float:

@@ -137,8 +137,14 @@ def _allocate(body: Body, limit: int, liveness: Liveness | None) -> Allocation:
     free = body.free_registers - RESERVED_WORDS
     if tight.words >= min(free, limit):
         return tight
-    spread = _place(body, units, order, reserved, spread=_Spread(body, units, min(free, limit)))
-    return spread if spread is not None and spread.words <= min(free, limit) else tight
+    best = tight
+    n_free = min(free, limit)
+    for n_together in (3, 2):  # pairs of words only where they take no more than threes do
+        spread = _place(body, units, order, reserved, spread=_Spread(body, units, n_free, n_together))
+        if spread is None or spread.words > n_free:
+            break
+        best, n_free = spread, spread.words
+    return best
 
 
 def _fewest(body: Body, units: "_Units", order: list[Unit], reserved: "_Reserved") -> tuple[Allocation, list[Unit]]:
@@ -226,9 +232,11 @@ class _Spread:
     time (Huerta et al., MICRO 2025). So words that are read together should be in both banks. An address in a pair is
     read from the even bank first. An instruction of unknown latency reads its sources late, and an instruction that
     writes them next would have to wait for it.
+
+    n_together: of an instruction that reads so many words, or more, they should be in both banks.
     """
 
-    def __init__(self, body: Body, units: "_Units", limit: int):
+    def __init__(self, body: Body, units: "_Units", limit: int, n_together: int):
         self.limit = limit
         self.partners: dict[int, list[Unit]] = {}
         self.wants_odd: dict[int, int] = {}
@@ -249,7 +257,7 @@ class _Spread:
                 for register in words:
                     unit = id(units.unit.get(register))
                     self.wants_odd[unit] = self.wants_odd.get(unit, 0) + 1
-            elif len(set(words)) > 2:
+            elif len(set(words)) >= n_together:
                 together = [units.unit[r] for r in dict.fromkeys(words) if r in units.unit]
                 for unit in together:
                     self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)

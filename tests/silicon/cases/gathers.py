@@ -49,7 +49,7 @@ def polygon(between: int, threads: int, each: int, method: int) -> Case:
             ),
             edges,
         )
-        for edges in (100, 200)
+        for edges in (200, 400)  # nvcc does eight edges a turn of these, and of the published 600
     )
     whole = ceil(POINTS / (threads * each)) / 41 / blocks
     id = f"bh-3090-pnpoly-{between}_{threads}_{each}_{method}"
