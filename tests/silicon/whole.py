@@ -1,4 +1,4 @@
-"""Three launches whole, to see what a part of the chip and a line through two sizes lose."""
+"""Five launches whole, to see what a part of the chip, waves one by one and a line through two sizes lose."""
 
 from dataclasses import replace
 
@@ -14,6 +14,17 @@ LAUNCHES = {
         "wide_loads<128,128,8,8,8><<<(4, 4), 256>>>(512, 512, 512, 0.5, a: f32[512*512]=random, "
         "b: f32[512*512]=random, 3.0, c: f32[512*512])",
         "wide_loads<128,128,8,8,8><<<(4, 4), 256>>>(512, 512, 512, 0.5, a, b, 3.0, c)",
+    ),
+    # Wave by wave: three full waves and most of a fourth, and one and most of a second.
+    "wh8-h100-tiled-1024": warm(
+        "by_tiles<<<(32, 32), (32, 32)>>>(a: f32[1024*1024]=random, b: f32[1024*1024]=random, c: f32[1024*1024], "
+        "1024, 1024, 1024)",
+        "by_tiles<<<(32, 32), (32, 32)>>>(a, b, c, 1024, 1024, 1024)",
+    ),
+    "wz-3090-k3-1024": warm(
+        "column_a_thread<64,64,8,8><<<(16, 16), 512>>>(1024, 1024, 1024, 0.5, a: f32[1024*1024]=random, "
+        "b: f32[1024*1024]=random, 3.0, c: f32[1024*1024])",
+        "column_a_thread<64,64,8,8><<<(16, 16), 512>>>(1024, 1024, 1024, 0.5, other: f32[1024*1024]=random, b, 3.0, c)",
     ),
 }
 
