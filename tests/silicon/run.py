@@ -96,8 +96,7 @@ def steps(case: Case, run: Run, compiler: str) -> list[Step]:
     config = last.config
     resident = occupancy(device.chip, function, math.prod(config.block), config.dynamic_shared_nbytes).blocks_per_sm
     sms = device.chip.sms
-    if len(requests) == 1:  # a launch in front of it would have brought the tiles to the L2
-        check_sharing(config.grid, case.parts, sms, resident)
+    check_sharing(config.grid, case.parts, sms, resident)
     found = waves(math.prod(config.grid), case.parts, sms, resident)
     return steps_of_grid(requests, found, sms, int(sms * case.parts))
 

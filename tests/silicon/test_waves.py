@@ -1,11 +1,11 @@
 """How a grid is run wave by wave."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from gpuprof.device.launching.launch_text import parse_launch
-from tests.silicon.case import Run
 from tests.silicon.cases import all_cases
 from tests.silicon.ladder import Matrices, Rung, launches
 from tests.silicon.run import steps
@@ -81,15 +81,12 @@ def test_a_part_with_fewer_blocks_than_share_a_tile_is_refused():
     )
 
 
-def test_a_case_is_refused_only_where_its_tiles_come_from_the_dram():
-    """Sixteen blocks on a tenth of 80 SMs: two of them, and four share a tile. A launch in front brings the tiles to
-    the L2; without it the case is refused.
-    """
-    (warmed,) = [case for case in all_cases()["wz"] if case.id == "wz-3090-k6-512"]
-    assert [step.requests[-1].config.grid for step in steps(warmed, warmed.runs[0], "clang")] == [(2, 1, 1)]
-    first, _ = warmed.runs[0].launches
+def test_a_case_of_such_a_part_is_refused():
+    """Sixteen blocks on a tenth of 80 SMs: two of them, and four share a tile. The case itself has all SMs."""
+    (case,) = [case for case in all_cases()["wz"] if case.id == "wz-3090-k6-512"]
+    assert [step.requests[-1].config.grid for step in steps(case, case.runs[0], "clang")] == [(4, 4, 1)]
     with pytest.raises(ValueError, match=r"runs 2 blocks at a time .* and 4 blocks share a tile"):
-        steps(warmed, Run((first,)), "clang")
+        steps(replace(case, parts=10), case.runs[0], "clang")
 
 
 def test_a_step_has_the_corner_of_the_grid():

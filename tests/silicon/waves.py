@@ -67,7 +67,7 @@ def sharing_blocks(grid: tuple[int, int, int], blocks: int) -> int:
 
 def check_sharing(grid: tuple[int, int, int], parts: int | Fraction, sms: int, resident: int) -> None:
     """Raises ValueError where the part's first wave has fewer blocks than share a tile on the chip. Each of its blocks
-    would then bring more tiles from the DRAM than the chip's blocks do.
+    would then need more of the L2, and bring more tiles from the DRAM, than the chip's blocks do.
     """
     blocks = math.prod(grid)
     whole_sms = int(sms * parts)
