@@ -51,7 +51,7 @@ FIELDS = (
     Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block"),
     Field("membar_l2_cycles", "int", "cycles", 1, 4000,
         "a memory barrier of the device or the system, without outstanding stores"),
-    Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
+    Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep of unknown time, in estimates of the order"),
     # Instruction fetch.
     Field("instruction_line_nbytes", "int", "bytes", 32, 512, "line of the instruction caches"),
     Field("l0i_lines", "int", "lines per partition", 1, 4096, "L0 instruction cache"),

@@ -16,7 +16,7 @@ from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.core.spaces import ReadOnlySpace
 from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.memory import atomic, copies, load_store, signals, stack
-from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
+from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, sleep, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
 from gpuprof.emulate.trace_log.trace import TraceLog
 from gpuprof.emulate.warp_sync import Site, sites_of_block
@@ -33,6 +33,7 @@ FAMILIES = (
     integer,
     bits,
     moves,
+    sleep,
     floating,
     half,
     convert,

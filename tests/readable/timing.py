@@ -16,6 +16,7 @@ from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.sleeps import is_sleep_traced
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import CONSTANTS_AT, LAUNCH_SERVICE
 from gpuprof.isa.spin_loops import is_signal, polling_loads
@@ -612,8 +613,12 @@ class Gpu:
         elif op.semantics == "bulk_wait":
             self.hold(warp, "long_scoreboard", t + 1, warp.stores)
         elif op.semantics == "nanosleep":
-            asked = instruction.imm * chip.clock_mhz / 1000 if instruction.imm_slot == "b" else chip.sleep_cycles
-            self.hold(warp, "sleeping", t + max(1, round(asked)))
+            asked = instruction.imm
+            if is_sleep_traced(instruction):
+                (_, low, middle, high, _, _, _, _), _ = warp.accesses.pop(0)
+                asked = low + 256 * middle + 65536 * high
+            cycles = Fraction(round(chip.clock_mhz * 1000) * min(asked, 10**6), 10**6)
+            self.hold(warp, "sleeping", t + max(1, math.floor(cycles + Fraction(1, 2))))
 
     def write_served(self, warp, instruction, t, start, done, kind, conflict=False, reason=""):
         """What issued at t and was served at `start` is done: if the first took longer, because of an access before it,

@@ -85,10 +85,10 @@ def test_an_empty_file_is_written(folder, whole):
     "header, words",
     [
         (
-            b"GPTRACE\n\x01\0\0\0\0\0\0\0",
-            "has format version 1, and this gpuprof reads 2: remove it, and",
+            b"GPTRACE\n\x02\0\0\0\0\0\0\0",
+            "has format version 2, and this gpuprof reads 3: remove it, and",
         ),
-        (b"GPTRACE\n\x03\0\0\0\0\0\0\0", "has format version 3, and"),
+        (b"GPTRACE\n\x04\0\0\0\0\0\0\0", "has format version 4, and"),
     ],
 )
 def test_another_format(folder, whole, header, words):

@@ -140,10 +140,10 @@ def test_a_changed_byte_is_noticed(folder, whole, seed):
     "header, words",
     [
         (
-            b"GPTRACE\n\x01\0\0\0\0\0\0\0",
-            "has format version 1, and this gpuprof reads 2: remove it, and",
+            b"GPTRACE\n\x02\0\0\0\0\0\0\0",
+            "has format version 2, and this gpuprof reads 3: remove it, and",
         ),
-        (b"GPTRACE\n\x02\0\0\0\x01\0\0\0", "has format version 2, and"),
+        (b"GPTRACE\n\x03\0\0\0\x01\0\0\0", "has format version 3, and"),
     ],
 )
 def test_another_format(folder, whole, header, words):

@@ -14,6 +14,7 @@ from tests.silicon.reasons import with_reasons
 from tests.silicon.refit import chosen, report, sensitivities
 from tests.silicon.run import modelled
 from tests.silicon.show import line, summary
+from tests.silicon.sixteenths import SIXTEENTHS, sixteenth
 from tests.silicon.whole import pairs
 from tests.silicon.write import PAGE, merged, store, with_tables
 
@@ -26,11 +27,14 @@ def main() -> None:
     parser.add_argument("--chip", default="", help="only this card of tests/silicon/cards")
     parser.add_argument("--case", default="", help="only cases whose id has this text in it")
     parser.add_argument("--family", default="", help="only this family")
+    parser.add_argument(
+        "--sixteenth", type=int, choices=range(1, SIXTEENTHS + 1), help="only these cases of each family"
+    )
     parser.add_argument("--compiler", choices=(*COMPILERS, BOTH), default="clang")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="store the rows")
     parser.add_argument("--page", action="store_true", help="run nothing, write docs/fidelity.md from what is stored")
-    parser.add_argument("--whole", action="store_true", help="three launches on a part of the chip and whole")
+    parser.add_argument("--whole", action="store_true", help="five launches on a part of the chip and whole")
     parser.add_argument("--refit", type=int, metavar="N", help="fit the constants to N rows of each family and card")
     asked = parser.parse_args()
     if asked.page:
@@ -41,15 +45,19 @@ def main() -> None:
             part, all_of = (modelled(case, "clang").cycles for case in (scaled, whole))
             print(f"{scaled.id:<46} {part:>12.0f} {all_of:>12.0f} {part / all_of:6.3f}", flush=True)
         return
+    known = all_cases()
+    every = [case for cases in known.values() for case in cases]
+    some = sixteenth(every, asked.sixteenth) if asked.sixteenth else {case.id for case in every}
     jobs = [
         Job(name, case, compiler)
         for compiler in (COMPILERS if asked.compiler == BOTH else (asked.compiler,))
-        for name, cases in all_cases().items()
+        for name, cases in known.items()
         for case in cases
         if asked.set in ("", name)
         and asked.chip in ("", case.card)
         and asked.family in ("", case.family)
         and asked.case in case.id
+        and case.id in some
     ]
     if asked.refit:
         cases = chosen([job.case for job in jobs], asked.refit)

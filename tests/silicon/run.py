@@ -23,7 +23,7 @@ from gpuprof.timing.state.occupancy import occupancy
 from tests.silicon.cards import card
 from tests.silicon.case import Case, Run
 from tests.silicon.published import by_id
-from tests.silicon.waves import Step, steps_of_grid, waves
+from tests.silicon.waves import Step, check_sharing, steps_of_grid, waves
 from tests.support.running import Results
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -109,6 +109,7 @@ def steps(case: Case, run: Run, compiler: str) -> list[Step]:
     config = last.config
     resident = occupancy(device.chip, function, math.prod(config.block), config.dynamic_shared_nbytes).blocks_per_sm
     sms = device.chip.sms
+    check_sharing(config.grid, case.parts, sms, resident)
     found = waves(math.prod(config.grid), case.parts, sms, resident)
     return steps_of_grid(requests, found, sms, int(sms * case.parts))
 

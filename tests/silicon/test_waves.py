@@ -1,5 +1,6 @@
 """How a grid is run wave by wave."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,7 +9,7 @@ from gpuprof.device.launching.launch_text import parse_launch
 from tests.silicon.cases import all_cases
 from tests.silicon.ladder import Matrices, Rung, launches
 from tests.silicon.run import steps
-from tests.silicon.waves import Wave, corner, steps_of_grid, waves
+from tests.silicon.waves import Wave, check_sharing, corner, sharing_blocks, steps_of_grid, waves
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,43 @@ def test_waves(blocks, parts, sms, resident, wanted):
 )
 def test_corner(grid, blocks, sms, whole_sms, wanted):
     assert corner(grid, blocks, sms, whole_sms) == wanted
+
+
+@pytest.mark.parametrize(
+    ("grid", "blocks", "wanted"),
+    [
+        ((32, 32, 1), 160, 5),  # five rows of 32: a column has five blocks of them
+        ((32, 32, 1), 168, 6),
+        ((128, 128, 1), 84, 1),  # less than a row: no two are of a column
+        ((2, 2, 1), 4, 2),
+        ((4, 64, 1), 256, 4),  # rows are shorter than columns
+        ((1, 64, 1), 64, 1),  # no two are of a row
+        ((1024, 1, 1), 340, 1),
+    ],
+)
+def test_blocks_that_share_a_tile(grid, blocks, wanted):
+    assert sharing_blocks(grid, blocks) == wanted
+
+
+def test_a_part_with_fewer_blocks_than_share_a_tile_is_refused():
+    """132 SMs of one block have five rows of 32, the last one begun: five blocks share a tile. A part of four SMs runs
+    four of them; of six it runs six.
+    """
+    check_sharing((32, 32, 1), 22, 6, 1)
+    with pytest.raises(ValueError) as refused:
+        check_sharing((32, 32, 1), 33, 4, 1)
+    assert str(refused.value) == (
+        "a part of 4 of 132 SMs runs 4 blocks at a time of a grid of (32, 32, 1), and 5 blocks share a tile on the "
+        "chip: take fewer parts than 33, so that as many run at a time"
+    )
+
+
+def test_a_case_of_such_a_part_is_refused():
+    """Sixteen blocks on a tenth of 80 SMs: two of them, and four share a tile. The case itself has all SMs."""
+    (case,) = [case for case in all_cases()["wz"] if case.id == "wz-3090-k6-512"]
+    assert [step.requests[-1].config.grid for step in steps(case, case.runs[0], "clang")] == [(4, 4, 1)]
+    with pytest.raises(ValueError, match=r"runs 2 blocks at a time .* and 4 blocks share a tile"):
+        steps(replace(case, parts=10), case.runs[0], "clang")
 
 
 def test_a_step_has_the_corner_of_the_grid():

@@ -57,6 +57,29 @@ def corner(grid: tuple[int, int, int], blocks: int, sms: int, whole_sms: int) ->
     raise ValueError(f"no {blocks} blocks in a grid of {grid}")
 
 
+def sharing_blocks(grid: tuple[int, int, int], blocks: int) -> int:
+    """How many of a wave's `blocks` have a tile of a product in common: those of a column, or those of a row where
+    these are fewer. Blocks follow each other along the rows.
+    """
+    width, height, _ = grid
+    return min(width, blocks, height, math.ceil(blocks / width))
+
+
+def check_sharing(grid: tuple[int, int, int], parts: int | Fraction, sms: int, resident: int) -> None:
+    """Raises ValueError where the part's first wave has fewer blocks than share a tile on the chip. Each of its blocks
+    would then need more of the L2, and bring more tiles from the DRAM, than the chip's blocks do.
+    """
+    blocks = math.prod(grid)
+    whole_sms = int(sms * parts)
+    sharing = sharing_blocks(grid, min(blocks, whole_sms * resident))
+    here = waves(blocks, parts, sms, resident)[0].blocks
+    if here < sharing:
+        raise ValueError(
+            f"a part of {sms} of {whole_sms} SMs runs {here} blocks at a time of a grid of {grid}, and {sharing} "
+            f"blocks share a tile on the chip: take fewer parts than {parts}, so that as many run at a time"
+        )
+
+
 def steps_of_grid(requests: Sequence[LaunchRequest], found: Sequence[Wave], sms: int, whole_sms: int) -> list[Step]:
     """The launches of each wave on a part of `sms` SMs of a chip of `whole_sms`."""
     return [

@@ -34,6 +34,11 @@ def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, rem
     return (len(sectors), len(lines) or remote, wavefronts, passes, lanes, conflicts, ON_CHIP * on_chip, 0), marked
 
 
+def slept(asked_ns):
+    """The record of a sleep whose time the code does not have, at most 255 ns."""
+    return (0, asked_ns, 0, 0, 0, 0, 0, 0), []
+
+
 def warp(blocks, accesses=(), masks=None):
     """One warp's trace: the basic blocks it runs, and its memory accesses in order."""
     return blocks, list(accesses), masks or [0xFFFFFFFF] * len(blocks)

@@ -20,7 +20,7 @@ from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.support.matrices import long_from
 from tests.support.seeds import seeds
-from tests.support.timing_support import access, launch, make, piece, run, warp
+from tests.support.timing_support import access, launch, make, piece, run, slept, warp
 from tests.timing.test_timing import random_kernel
 
 CHIPS = {
@@ -162,6 +162,7 @@ def test_rarer_instructions(tmp_path: Path):
         head = [access((), wavefronts=0), access([2, 3])]
         times = 1 + number % 3
         warps.append(warp([0, *[1] * times, 2, 3], head + [a for k in range(times) for a in loop(number * 7 + k)]))
+        warps[-1][1].append(slept(15 * number))
     timing, _ = run(chip, instructions, warps, warps_per_block=2)
     job = launch(encode(instructions))
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 64, warps)

@@ -47,9 +47,9 @@ def add_meetings(body: Body) -> None:
     if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
         return
     apart = _different_registers(body)
-    meeting = nearest([block.successors for block in blocks], _exits(blocks), reverse=True)
+    meeting = nearest([block.successors for block in blocks], _exits(blocks))
     ending = _ending(blocks)
-    above = nearest([block.predecessors for block in blocks], [0], reverse=False)
+    above = nearest([block.predecessors for block in blocks], [0])
     branches: dict[int, list[int]] = {}  # where lanes meet -> the blocks where they part
     for index, block in enumerate(blocks):
         last = block.insts[-1] if block.insts else None
@@ -121,12 +121,12 @@ def _different_registers(body: Body, known: Iterable[int] = ()) -> set[int]:
 
 def apart_by_control(body: Body) -> set[int] | None:
     """Registers in which the lanes of a warp may differ, also by the way that each lane took. None where that is not
-    looked at: the function has too many blocks, or its ways do not settle.
+    looked at: the function has too many blocks.
     """
     blocks = body.blocks
     if len(blocks) > _MOST_BLOCKS:
         return None
-    meeting = nearest([block.successors for block in blocks], _exits(blocks), reverse=True)
+    meeting = nearest([block.successors for block in blocks], _exits(blocks))
     writes: dict[int, set[int]] = {}  # of a register that is written more than once: the blocks
     many: set[int] = set()
     for index, block in enumerate(blocks):

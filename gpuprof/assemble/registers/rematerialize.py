@@ -76,7 +76,7 @@ class Rematerializer:
         self.single = single_definitions(body)
         self.live_in = [set(liveness.members(live)) for live in liveness.live_in]
         self.live_out = [set(liveness.members(live)) for live in liveness.live_out]
-        self.above = nearest([block.predecessors for block in body.blocks], [0], reverse=False)
+        self.above = nearest([block.predecessors for block in body.blocks], [0])
         self.made: dict[int, _Place] = {}  # where a value of one definition is made
         self.readers: dict[int, list[_Place]] = {}
         self.places: dict[int, _Place] = {}  # of each instruction, by its `id`

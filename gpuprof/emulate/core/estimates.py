@@ -11,6 +11,7 @@ from gpuprof.isa.encoding import Instruction, Operand, reads, writes
 from gpuprof.isa.families.tensor import form_of
 from gpuprof.isa.kinds import ATOMICS, kinds_of
 from gpuprof.isa.row import NO_LATENCY, Opcode
+from gpuprof.isa.sleeps import clock_khz_of, is_sleep_traced, sleep_cycles
 
 PRODUCTS = kinds_of("matrix", "matrix_async")
 FETCHES = kinds_of("load", "copy", "fetch", "surface_load")
@@ -59,8 +60,8 @@ def _latency(inst: Instruction, polls: bool, chip: Chip) -> float:
         return chip.l2_near_cycles
     if op.kind == "fence":
         return chip.membar_l2_cycles
-    if op.kind == "sleep":  # of a time in nanoseconds, when the instruction itself has it
-        return inst.imm * chip.clock_mhz / 1000 if inst.imm_slot == "b" else chip.sleep_cycles
+    if op.kind == "sleep":
+        return chip.sleep_cycles if is_sleep_traced(inst) else sleep_cycles(inst.imm, clock_khz_of(chip.clock_mhz))
     return 1 if op.latency in NO_LATENCY else chip.latency[op.latency]
 
 

@@ -153,11 +153,6 @@ def build_nop(inst: Instruction, env: Env) -> Op:
     return lambda x: None
 
 
-def build_nanosleep(inst: Instruction, env: Env) -> Op:
-    env.spins.add(env.at)
-    return lambda x: None
-
-
 SEMANTICS = {
     "nop": build_nop,
     "group_commit": build_nop,
@@ -165,7 +160,6 @@ SEMANTICS = {
     "grid_launch": build_nop,
     "grid_wait": build_nop,
     "membar": build_nop,
-    "nanosleep": build_nanosleep,
     "mov": build_mov,
     "mov_imm64": build_mov_imm64,
     "pack": build_pack,

@@ -6,8 +6,8 @@ import numpy as np
 
 # One run of a basic block by a warp: `block` indexes program.basic_block_starts(code), bit l of `mask` is lane l.
 STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
-# One instruction that accesses memory or has a slow path (isa/slow_paths), executed by a warp. As one little-endian
-# uint64, which `access_word` packs:
+# One instruction that accesses memory, has a slow path (isa/slow_paths) or sleeps for a time that the code does not say
+# (isa/sleeps), executed by a warp. As one little-endian uint64, which `access_word` packs:
 #
 #      63..56 55..48   47..40     39..32  31..24      23..16      15..8      7..0
 #     +------+--------+----------+-------+-----------+-----------+----------+-----------+
@@ -42,6 +42,18 @@ def access_word(n_sectors=0, n_lookups=0, wavefronts=0, tag_passes=0, lanes=0, c
     low |= np.int64(tag_passes) << 24
     high = np.int64(lanes) | np.int64(conflicts) << 8 | np.int64(uniform) << 16 | np.int64(n_sectors) >> 8 << 24
     return np.uint64(low | high << 32)
+
+
+def sleep_word(asked_ns):
+    """The ACCESS_DTYPE of a sleep as uint64: the time, below 2 ** 24 ns, from the lowest byte on in `n_lookups`,
+    `wavefronts` and `tag_passes`.
+    """
+    return np.uint64(asked_ns) << np.uint64(8)
+
+
+def slept_ns(n_lookups, wavefronts, tag_passes):
+    """The time, int64, in the record that `sleep_word` packs."""
+    return np.int64(n_lookups) | np.int64(wavefronts) << 8 | np.int64(tag_passes) << 16
 
 
 def join_sectors(n_sectors, more_sectors):

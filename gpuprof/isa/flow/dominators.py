@@ -1,7 +1,6 @@
 """The nodes of a graph that every way to a node goes through."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 Following = Sequence[Sequence[int]] | Mapping[int, Sequence[int]]  # the nodes that may come next, by node
 
@@ -12,25 +11,28 @@ def dominators(following: Following, first: int = 0) -> dict[int, int]:
     """
     order = postorder(following, first)
     rank = {block: index for index, block in enumerate(order)}
-    before: dict[int, list[int]] = {block: [] for block in order}
+    before: list[list[int]] = [[] for _ in order]  # by rank, like the rest
     for block in order:
         for successor in following[block]:
-            before[successor].append(block)
-    above = {first: first}
+            before[rank[successor]].append(rank[block])
+    top = len(order) - 1
+    above = [-1] * top + [top]
     changed = True
     while changed:
         changed = False
-        for block in reversed(order[:-1]):
-            known = [other for other in before[block] if other in above]
-            nearest = reduce(lambda one, other: _common(one, other, above, rank), known)
-            changed |= above.get(block) != nearest
-            above[block] = nearest
-    return above
+        for place in range(top - 1, -1, -1):
+            nearest = -1
+            for other in before[place]:
+                if above[other] >= 0:
+                    nearest = other if nearest < 0 else _common(nearest, other, above)
+            changed |= above[place] != nearest
+            above[place] = nearest
+    return {order[place]: order[above[place]] for place in range(top, -1, -1)}
 
 
-def _common(one: int, other: int, above: dict[int, int], rank: dict[int, int]) -> int:
+def _common(one: int, other: int, above: list[int]) -> int:
     while one != other:
-        if rank[one] < rank[other]:
+        if one < other:
             one = above[one]
         else:
             other = above[other]
@@ -41,11 +43,13 @@ def postorder(following: Following, first: int = 0) -> list[int]:
     """Blocks that the first leads to, each after all that follow it, except for the heads of loops."""
     order, seen, todo = [], {first}, [(first, iter(following[first]))]
     while todo:
-        rest = todo[-1][1]
-        successor = next((each for each in rest if each not in seen), None)
-        if successor is None:
-            order.append(todo.pop()[0])
+        block, rest = todo[-1]
+        for successor in rest:
+            if successor not in seen:
+                seen.add(successor)
+                todo.append((successor, iter(following[successor])))
+                break
         else:
-            seen.add(successor)
-            todo.append((successor, iter(following[successor])))
+            order.append(block)
+            todo.pop()
     return order

@@ -30,7 +30,7 @@ from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 
 MAGIC = b"GPTRACE\n"
-VERSION = 2  # 1: the first; 2: files of a sweep
+VERSION = 3  # 1: the first; 2: files of a sweep; 3: how long warps sleep
 FILE_HEADER = struct.Struct("<8sII")
 CHUNK_HEADER = struct.Struct("<4sIQ")
 PIECE_HEADER = struct.Struct("<IIIIQQQ")  # PieceHeader

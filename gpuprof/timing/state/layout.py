@@ -629,6 +629,7 @@ DERIVED_NUMBERS = (
     "constant_l15_places",  # lines of the cache after them
     "lsu_ticks",
     "barrier_ticks",
+    "clock_khz",
     "shared_ticks",
     "attribute_cycles",  # of what stages of a draw give each other
     "tag_pass_ticks",

@@ -20,6 +20,7 @@ from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.isa.sleeps import clock_khz_of
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
 from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
@@ -464,6 +465,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "constant_l15_places": l15.sets * l15.ways,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
+        "clock_khz": clock_khz_of(chip.clock_mhz),
         "shared_ticks": round(chip.shared_cycles * TICKS),
         "attribute_cycles": chip.latency["shared"],
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),

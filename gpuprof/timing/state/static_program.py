@@ -18,6 +18,7 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
 from gpuprof.isa.program import Function, basic_block_starts, first_uniform_words
 from gpuprof.isa.row import NO_LATENCY, Opcode
+from gpuprof.isa.sleeps import clock_khz_of, is_sleep_traced, sleep_cycles
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.spin_loops import is_signal, polling_loads
@@ -311,6 +312,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
         op.space in KIND_OF_SPACE
         or op.kind == "mbarrier_wait"
         or is_barrier_in_registers(instruction)
+        or is_sleep_traced(instruction)
         or row["kind"] == SLOW_PATH
     )
     row["is_local"] = op.space == "local"
@@ -355,8 +357,8 @@ def _latency(op: Opcode, chip: Chip) -> int:
 
 
 def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
-    """The cycles of a requested time, in nanoseconds, when the instruction itself has it."""
-    return max(1, round(instruction.imm * chip.clock_mhz / 1000)) if instruction.imm_slot == "b" else chip.sleep_cycles
+    """The cycles of a sleep whose time is in the code."""
+    return sleep_cycles(instruction.imm, clock_khz_of(chip.clock_mhz))
 
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:

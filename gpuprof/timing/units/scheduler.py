@@ -76,6 +76,7 @@ from gpuprof.timing.units.retire import (
 )
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 from gpuprof.timing.units.shared_fp64 import enter_fp64
+from gpuprof.timing.units.sleep_time import asked_cycles
 from gpuprof.timing.units.wgmma import commit_products, multiply, wait_for_products
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
@@ -284,7 +285,7 @@ def execute(machine, warp, inst, cycle, served):  # noqa: C901  # compiled: arra
         wait_for_phase(machine, warp, inst, cycle)
     elif kind == MULTIPLY:
         multiply(machine, warp, inst, cycle)
-    elif inst.has_access and kind not in (BARRIER, ARRIVE, SLOW_PATH):
+    elif inst.has_access and kind not in (BARRIER, ARRIVE, SLOW_PATH, SLEEP):
         access(machine, warp, cycle)
     elif kind == SHUFFLE:
         shuffle(machine, warp, cycle)
@@ -302,7 +303,7 @@ def execute(machine, warp, inst, cycle, served):  # noqa: C901  # compiled: arra
         else:
             arrive(machine, warp, inst.barrier, inst.barrier_threads, kind == BARRIER, cycle)
     elif kind == SLEEP:
-        hold(machine, warp, SLEEPING, cycle + inst.latency)
+        hold(machine, warp, SLEEPING, cycle + (asked_cycles(machine, warp) if inst.has_access else inst.latency))
     elif kind == COPY_COMMIT:
         commit(machine, warp)
     elif kind == PRODUCT_COMMIT:

@@ -16,11 +16,20 @@ RUNGS = (
     Rung("wide_loads<128,128,8,8,8>", 128, "256"),
     Rung("two_buffers<128,128,8,8,8>", 128, "256"),
 )
-PART = Part("v100", 10)
+PART, WHOLE = Part("v100", 10), Part("v100", 1)
+SMS = 80
 ARGUMENTS = "{m}, {n}, {k}, 0.5, {a}, {b}, 3.0, {c}"
 
+
+def part(rung: Rung, size: int) -> Part:
+    """Grids with fewer blocks than the chip has SMs run whole: on a part, too few blocks would share a tile."""
+    return WHOLE if (size // rung.tile) ** 2 < SMS else PART
+
+
 CASES = tuple(
-    product(f"wz-3090-k{number}-{size}", "products_buffered.cu", rung, PART, size, ARGUMENTS, ladder, ladder)
+    product(
+        f"wz-3090-k{number}-{size}", "products_buffered.cu", rung, part(rung, size), size, ARGUMENTS, ladder, ladder
+    )
     for size in (256, 512, 1024, 2048, 4096)
     for ladder in (f"wz-3090-{size}",)
     for number, rung in enumerate(RUNGS, 1)
