@@ -1,4 +1,4 @@
-"""What an L2 of two halves keeps: 512 lines in all, of which each half has room for 256. SM 0 is near the first half."""
+"""An L2 of two halves keeps 512 lines, 256 in each half. SM 0 is near the first half, SM 1 near the other."""
 
 import pytest
 

@@ -419,8 +419,8 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
-# Sectors that one half of the L2 has. What neither the asking half nor the line's home has comes from the DRAM. An entry
-# is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
+# Sectors that one half of the L2 has. What neither the half that reads nor the line's home has comes from the DRAM. An
+# entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 
 # A line to which stores have written sectors in part: `line` is its number plus one, 0: none; `owed` are the ticks that
