@@ -245,11 +245,12 @@ class Draws(Grids):
             r = Request(0, 0, home, line, sectors, kind, None, missing=left_out, asked_by=(None, None))
             time = max(begun, self.slices[number])
             self.slices[number] = time + self.busy_in_slice(r)
-            latency, self.written_back = self.answer_cycles(r, home.half), chip.dram_cycles
-            arrives = self.touch_l2(r, sectors.bit_count(), time, way)
+            _, held = self.held_sectors(r, home.half)
+            self.written_back = chip.dram_cycles
+            arrives = self.touch_l2(r, sectors.bit_count(), time, way, held)
             self.count_for_grid(f"{kind}_sectors", sectors.bit_count())
             if kind == "read":
-                done = max(math.floor(time) + latency, arrives)
+                done = max(math.floor(time) + chip.l2_near_cycles, arrives)
             else:  # it has its place when what was there has one in the queue of a channel
                 sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
                 queued = math.ceil(self.written_back - chip.dram_cycles - QUEUE * sector)

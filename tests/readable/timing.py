@@ -1393,12 +1393,11 @@ class Gpu:
             r.sm.lsu = max(r.sm.lsu, time - STORE_QUEUE * longest)
         late += self.further(r.sm.number)
         home = number * 2 // chip.l2_slices
-        latency = self.answer_cycles(r, home)
+        own, held = self.held_sectors(r, home)
+        latency = chip.l2_near_cycles if r.sm.half == home or not r.sectors & ~own else chip.l2_far_cycles
         way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
-        arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
+        arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way, held)
         r.result.gone = self.taken + chip.store_drain_cycles
-        if r.kind == "read" and r.sm.half == home and arrives > math.floor(time):
-            latency = chip.l2_near_cycles  # the DRAM brings it to the SM's own half
         if r.kind == "write":
             return self.taken + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
@@ -1473,7 +1472,11 @@ class Gpu:
 
     def copies_of(self, half, line, sectors, there):
         """The sectors of a line that a half of the L2 had. From now on it has these, too, or no longer."""
-        lines = self.copies.setdefault((half, hashed(line) % max(1, self.chip.l2_nbytes // 128 // 16)), OrderedDict())
+        unit = self.chip.l2_interleave_nbytes // 128
+        turn, place = divmod(hashed(line), self.chip.l2_slices * unit)  # the how manieth line of its slice
+        of_half = math.ceil(self.chip.l2_slices * unit / 2)
+        number = turn * of_half + place % of_half
+        lines = self.copies.setdefault((half, number % max(1, self.chip.l2_nbytes // 128 // 16)), OrderedDict())
         had = lines.get(line, 0)
         if there:
             if line not in lines and len(lines) == 8:
@@ -1484,18 +1487,29 @@ class Gpu:
             lines[line] = had & ~sectors
         return had
 
-    def answer_cycles(self, r, home):
-        """Load to use of a hit: a half has close by what it has read; what is written lies in its home."""
-        near, far = self.chip.l2_near_cycles, self.chip.l2_far_cycles
-        if near == far:
-            return near
-        if r.kind == "read":
-            return far if r.sectors & ~self.copies_of(r.sm.half, r.line, r.sectors, True) else near
-        self.copies_of(home, r.line, r.sectors, True)
-        self.copies_of(1 - home, r.line, r.sectors, False)
-        return near if r.sm.half == home else far
+    def held_sectors(self, r, home):
+        """The sectors that the asking half has, and those that it or the home half has. A half has what it has read,
+        what is written lies in its home, and what is fetched comes through there.
+        """
+        if self.chip.l2_near_cycles == self.chip.l2_far_cycles:
+            return 15, 15
+        if r.kind != "read":
+            self.copies_of(1 - home, r.line, r.sectors, False)
+            return 0, self.copies_of(home, r.line, r.sectors, True)
+        own = held = self.copies_of(r.sm.half, r.line, r.sectors, True)
+        if r.sm.half != home and r.sectors & ~own:
+            held |= self.copies_of(home, r.line, r.sectors & ~own, True)
+        if r.sectors & ~held:
+            self.copies_of(home, r.line, self.fetched_with(r.sectors & ~held), True)
+        return own, held
 
-    def touch_l2(self, r, n, time, way):
+    def fetched_with(self, missing):
+        """The sectors of the aligned groups that are fetched."""
+        count = self.chip.l2_fetch_nbytes // 32
+        groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
+        return sum(group for group in groups if group & missing)
+
+    def touch_l2(self, r, n, time, way, held):
         def write_back(line, entry):
             nonlocal time
             if entry.dirty:
@@ -1514,8 +1528,9 @@ class Gpu:
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
         before = entry.pending_until or 0
         needs = r.kind != "write" and not self.is_there(r)
-        missing = r.sectors & ~entry.valid if needs else 0
-        arrives = before if entry.valid & r.sectors and needs else 0
+        valid = entry.valid & held
+        missing = r.sectors & ~valid if needs else 0
+        arrives = before if valid & r.sectors and needs else 0
         self.count_for_grid("l2_sectors", n)
         self.count_for_grid("l2_hits", n - missing.bit_count())
         if missing:
@@ -1523,9 +1538,7 @@ class Gpu:
             warp, pc = r.asked_by
             if warp:  # an SM asked
                 self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
-            count = self.chip.l2_fetch_nbytes // 32  # an aligned group of so many is fetched
-            groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
-            fetched = sum(group for group in groups if group & missing) & ~entry.valid
+            fetched = self.fetched_with(missing) & ~valid
             self.count_for_grid("dram_read_sectors", fetched.bit_count())
             arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)) + way)
             if r.kind == "atomic":

@@ -7,11 +7,7 @@ from gpuprof.chips.fidelity.published_kernels import HIGH, LOW, Row, ratios
 
 WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
 
-KEPT = "the L2 keeps more of a data set of its size than a card's does: room for copies of the other half's lines"
-
 REASONS: tuple[tuple[str, str], ...] = (
-    ("a100-80-l2-*", KEPT),
-    ("h200-l2-*", KEPT),
     (
         "rtx3080-nv-mat_mat_mul-279",
         "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",

@@ -110,8 +110,8 @@ MISSING = (
         _of_kinds("fetch", "surface_load", "surface_store", "surface_reduction")),
     Missing("L2", "requests of neighbouring SMs for one line, which an H100 joins on their way",
         "products whose blocks read the same tiles at the same time are up to a fifth too slow"),
-    Missing("L2", "room for copies of the other half's lines, compression, persistence controls",
-        "data of nearly the L2's size stays there a little too well"),
+    Missing("L2", "the rate between its two halves, compression, persistence controls",
+        "data that all blocks read together and that exceeds a half may be a seventh too fast"),
     Missing("DRAM", "refresh by itself, rows that close when idle",
         "unknown: no measurement was found"),
     Missing("DRAM", "writes that are held back and drained together, while reads wait; dirty lines that are written "

@@ -419,7 +419,7 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
-# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too. An
+# Sectors that one half of the L2 has. What neither the half that reads nor the line's home has comes from the DRAM. An
 # entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 

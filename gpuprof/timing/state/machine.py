@@ -215,7 +215,7 @@ def carve_out(chip: Chip, occupancy: Occupancy) -> int:
 
 
 def copy_sets(chip: Chip) -> int:
-    """Sets in the table of lines that a half of the L2 keeps close by: as many lines as the half holds."""
+    """Sets in the table of lines that a half of the L2 keeps: as many lines as the half holds."""
     return max(1, chip.l2_nbytes // LINE_NBYTES // 2 // layout.COPY_WAYS)
 
 

@@ -27,7 +27,8 @@ from gpuprof.timing.state.table_rows import (
     unit_access_at,
     unit_traffic_at,
 )
-from gpuprof.timing.units.l2 import answer_cycles, joined_ticks, slice_of, touch
+from gpuprof.timing.units.l2 import joined_ticks, slice_of, touch
+from gpuprof.timing.units.l2_halves import held_sectors
 from gpuprof.timing.units.set_associative import n_sectors
 
 
@@ -79,17 +80,17 @@ def answered(machine, access, tick):
         request.sectors = access.reads
         request.missing = 0
         begun = take_slice(machine, request, tick)
-        latency = answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
-        arrives = touch(machine, request, n_sectors(access.reads), begun, -machine.l2_way_cycles)
-        cycle = max((begun >> TICK_BITS) + latency, arrives)
+        held = held_sectors(machine, request, home_of(machine, request), home_of(machine, request))
+        arrives = touch(machine, request, n_sectors(access.reads), begun, -machine.l2_way_cycles, held)
+        cycle = max((begun >> TICK_BITS) + machine.l2_near_cycles, arrives)
     if access.writes:
         request.kind = WRITE
         request.sectors = access.writes
         request.missing = access.missing
         begun = take_slice(machine, request, tick)
-        answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
+        held = held_sectors(machine, request, home_of(machine, request), home_of(machine, request))
         machine.written_back = 0
-        touch(machine, request, n_sectors(access.writes), begun, -machine.l2_way_cycles)
+        touch(machine, request, n_sectors(access.writes), begun, -machine.l2_way_cycles, held)
         queued = (machine.written_back - machine.dram_queue_ticks + TICKS - 1) >> TICK_BITS
         cycle = max(cycle, max((begun >> TICK_BITS) + machine.l2_store_cycles, queued))
     return cycle << TICK_BITS

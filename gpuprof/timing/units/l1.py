@@ -37,6 +37,7 @@ from gpuprof.timing.state.table_rows import (
     warp_at,
     word_at,
 )
+from gpuprof.timing.units.l2_halves import copy_set
 from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest
 
 L1, PENDING = INDEX["l1"], INDEX["pending"]
@@ -78,7 +79,7 @@ def prefetch_copies(machine, line):
     """Prefetches the entries of both halves of the L2 for a line: reads look up their copies in one of them, writes in
     both.
     """
-    first = fold_bits(line) % machine.copy_sets * COPY_WAYS
+    first = copy_set(machine, line) * COPY_WAYS
     prefetch(machine.l2_copy_table, first)
     prefetch(machine.l2_copy_table, machine.copy_sets * COPY_WAYS + first)
 

@@ -2,7 +2,7 @@
 
 Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice
 and, when it misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and
-lies in the near or the far half of the chip; each half has copies of what it reads.
+lies in the near or the far half of the chip (`l2_halves.py`).
 
 A slice that must evict a line waits until the DRAM has room for it, and all that comes after that waits with it. Once
 the queue in front of a slice is full, an SM's load/store unit waits to pass on a store.
@@ -13,7 +13,6 @@ from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.layout import (
     ATOMIC_REQUEST,
-    COPY_WAYS,
     HIT,
     MERGE,
     POLL,
@@ -27,7 +26,6 @@ from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
     l1_line_at,
-    l2_copy_at,
     l2_line_at,
     l2_tag_at,
     l2_use_at,
@@ -43,6 +41,7 @@ from gpuprof.timing.state.table_rows import (
 from gpuprof.timing.units.atomic_time import count_atomic
 from gpuprof.timing.units.dram import posted, read, write
 from gpuprof.timing.units.events import count_l2_misses
+from gpuprof.timing.units.l2_halves import fetched_with, held_sectors
 from gpuprof.timing.units.per_block import asker_of
 from gpuprof.timing.units.polls import count_signal, polled
 from gpuprof.timing.units.set_associative import find, fold_bits, n_sectors, oldest
@@ -136,21 +135,19 @@ def reach_slice(machine, request):
         ticks = joined_ticks(machine, number, request, n)
     slice_tick_at(machine, number).value = tick + ticks
     home = number * 2 // machine.l2_slices
-    latency = answer_cycles(machine, request, s.half, home)
+    held = held_sectors(machine, request, s.half, home)
+    latency = answer_cycles(machine, request, held, s.half == home)
     cycle = tick >> TICK_BITS
     machine.taken = cycle
     if request.kind == WRITE:
         s.lsu_tick = max(s.lsu_tick, tick - machine.slice_queue_ticks)
     late += further(request.sm, machine.l2_spread_cycles)
     if request.kind == WRITE:
-        touch(machine, request, n, tick, 0)
+        touch(machine, request, n, tick, 0, held)
         return machine.taken + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
     # A half's channels are its own, so a miss of the other half goes as much further as a hit of it.
     way = machine.l2_way_cycles if s.half != home else -machine.l2_way_cycles
-    done = touch(machine, request, n, tick, way)
-    # What the DRAM brings to the SM's own half need not go through the other.
-    if s.half == home and done > cycle:
-        latency = machine.l2_near_cycles
+    done = touch(machine, request, n, tick, way, held)
     request.level = L2_FAR if latency > machine.l2_near_cycles else L2_NEAR
     if done > cycle + latency:
         request.level = DRAM
@@ -209,52 +206,18 @@ def changed_ticks(machine, missing):
     return machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
-@call_njit
-def answer_cycles(machine, request, half, home):
-    """Cycles from load to use of a request that hits, sent from one half. A half keeps copies of lines that it has
-    read, as far as it has room, until the lines are written. Written lines lie in their home half, where every write
-    goes.
+@inline_njit
+def answer_cycles(machine, request, held, is_home):
+    """Cycles from load to use of a request that hits. `held`: as `held_sectors` says; `is_home`: it was sent from the
+    line's home half.
     """
-    if machine.l2_far_cycles == machine.l2_near_cycles:
-        return machine.l2_near_cycles
-    # From this rule follow A100's chases through 1 to 37 MB (docs/model/memory.md, L2).
-    if request.kind != READ:
-        copies(machine, home, request.line, request.sectors, 1)
-        copies(machine, 1 - home, request.line, request.sectors, 0)
-        return machine.l2_near_cycles if half == home else machine.l2_far_cycles
-    return (
-        machine.l2_far_cycles
-        if request.sectors & ~copies(machine, half, request.line, request.sectors, 1)
-        else machine.l2_near_cycles
-    )
-
-
-@call_njit
-def copies(machine, half, line, sectors, is_cached):
-    """The sectors of a line that a half of the L2 had. From now on it has these (`is_cached` 1) or no longer (0)."""
-    first = (half * machine.copy_sets + fold_bits(line) % machine.copy_sets) * COPY_WAYS
-    way = first
-    while way < first + COPY_WAYS and l2_copy_at(machine, way).value >> 4 != line + 1:
-        way += 1
-    had = 0
-    if way < first + COPY_WAYS:
-        had = l2_copy_at(machine, way).value & 15
-        if not is_cached:
-            l2_copy_at(machine, way).value = (line + 1) << 4 | (had & ~sectors)
-    elif is_cached:
-        way -= 1  # the one that was read or written longest ago goes
-    if is_cached:
-        while way > first:
-            l2_copy_at(machine, way).value = l2_copy_at(machine, way - 1).value
-            way -= 1
-        l2_copy_at(machine, first).value = (line + 1) << 4 | had | sectors
-    return had
+    return machine.l2_near_cycles if is_home or not request.sectors & ~(held >> 4) else machine.l2_far_cycles
 
 
 @inline_njit
-def touch(machine, request, count, tick, way):
+def touch(machine, request, count, tick, way, held):
     """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0. `way`:
-    cycles that this takes longer than from the average channel.
+    cycles that this takes longer than from the average channel. `held`: the sectors that neither half has lost.
     """
     base = fold_bits(request.line) % machine.l2_sets * machine.l2_ways
     index = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
@@ -268,7 +231,8 @@ def touch(machine, request, count, tick, way):
     sectors = request.sectors
     # A write fetches nothing: the sectors whose words it fills become valid (docs/model/memory.md, L2).
     needs = request.kind != WRITE and request.watch != HIT
-    missing = sectors & ~entry.valid if needs else 0
+    valid = entry.valid & held
+    missing = sectors & ~valid if needs else 0
     grid = grid_at(machine, machine.grid)
     grid.l2_sectors += count
     grid.l2_hits += count - n_sectors(missing)
@@ -277,11 +241,11 @@ def touch(machine, request, count, tick, way):
         block.l2_sectors += count
         block.l2_hits += count - n_sectors(missing)
     # A hit in a line that the DRAM has not delivered yet waits for it. A write waits for nothing.
-    arrives = entry.pending_until if entry.valid & sectors and needs else 0
+    arrives = entry.pending_until if valid & sectors and needs else 0
     if missing:
         if machine.trigger == L2_MISS and request.sm >= 0:
             count_l2_misses(machine, request, n_sectors(missing))
-        fetched = fetched_with(machine, missing) & ~entry.valid
+        fetched = fetched_with(machine, missing) & ~valid
         arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)
         if request.kind != READ:
             ticks = n_sectors(fetched) * machine.dram_ticks
@@ -304,17 +268,6 @@ def hold(machine, line, tick, room):
     slice_tick_at(machine, slice_of(machine, line)).value += room - tick
     machine.taken = room >> TICK_BITS
     return room
-
-
-@inline_njit
-def fetched_with(machine, missing):
-    """The sectors that are requested from the DRAM when some are missing."""
-    if machine.fetch_sectors == 1:
-        return missing
-    if machine.fetch_sectors == 4:
-        return 15
-    pairs = (missing | missing >> 1) & 5
-    return pairs | pairs << 1
 
 
 @call_njit

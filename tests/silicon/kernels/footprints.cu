@@ -2,15 +2,18 @@
 
 constexpr int LOADS = 64;
 
-// A block of 1024 reads one of `chunks` chunks of 512 KB: the two of an SM different ones.
-__global__ void read_chunk(double *out, const double *__restrict__ in, int chunks)
+// A block of 1024 reads one of `chunks` chunks of 512 KB, which lie in turns of 16 KB. Of the `resident` blocks that
+// start together, each reads one part more than the one before it: in a launch of many blocks they end one by one.
+__global__ void read_chunk(double *out, const double *__restrict__ in, int chunks, int resident)
 {
-    const unsigned number = blockIdx.x + blockIdx.x / (gridDim.x / 2);
-    const double *chunk = in + size_t(number % chunks) * LOADS * 1024 + threadIdx.x;
+    const double *chunk = in + size_t(blockIdx.x % chunks) * 2048 + threadIdx.x;
+    const int parts = blockIdx.x < resident ? (blockIdx.x + 1) * LOADS / 2 / resident : LOADS / 2;
     double sum = 0;
-#pragma unroll
-    for (int i = 0; i < LOADS; ++i)
-        sum += chunk[i * 1024];
+#pragma unroll 8
+    for (int i = LOADS / 2 - parts; i < LOADS / 2; ++i) {
+        const double *part = chunk + size_t(i) * chunks * 2048;
+        sum += part[0] * part[1024];
+    }
     if (sum == 123.0)
         out[threadIdx.x] = sum;
 }
