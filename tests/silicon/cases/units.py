@@ -1,9 +1,9 @@
-"""Peaks of single units, as clpeak, vkpeak and OpenCL-Benchmark measured them: f64 beside f32, f16 and integers.
+"""Peaks of single units, as clpeak, vkpeak and OpenCL-Benchmark measured them: f64 next to f32, f16 and integers.
 
-The clock of such a run is not known, so a card's rows are compared by their ratios alone. Of clpeak and vkpeak one SM
+The clock of such a run is not known, so a card's rows are compared only by their ratios. Of clpeak and vkpeak one SM
 runs at two numbers of trips; what more trips add is its rate. OpenCL-Benchmark makes 262,144 blocks of 64 threads, and
 of 64-bit integers so few operations that the rate is that of the blocks' starts: a twelfth of the chip runs two numbers
-of blocks. Its times have the host's call, too. Chains of doubles on a T4 are Jia et al.'s latencies, told by others.
+of blocks. Its times have the host's call, too. Chains of doubles on a T4 are Jia et al.'s latencies, quoted by others.
 """
 
 from collections.abc import Iterator
@@ -63,9 +63,7 @@ def in_blocks() -> Iterator[Case]:
         )
         work = 4 * TYPES[type][1] * turns * IN_BLOCK * ALL_BLOCKS
         id = f"units-gh200-{NAMES[type]}"
-        yield Case(
-            id, "ladders", "gh200", "units.cu", runs, PARTS, ALL_BLOCKS / PARTS, work=work, group="units-gh200"
-        )
+        yield Case(id, "ladders", "gh200", "units.cu", runs, PARTS, ALL_BLOCKS / PARTS, work=work, group="units-gh200")
 
 
 def chains() -> Iterator[Case]:
