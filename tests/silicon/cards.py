@@ -7,6 +7,7 @@ from pathlib import Path
 from gpuprof.base.inputs import CHIP
 from gpuprof.base.toml import read_toml
 from gpuprof.chips import Chip, altered, load_chip
+from gpuprof.chips.fields import BY_NAME
 
 FOLDER = Path(__file__).parent / "cards"
 
@@ -24,6 +25,7 @@ def part_of(chip: Chip, parts: int | Fraction) -> Chip:
     if chip.sms % parts:
         raise ValueError(f"{chip.name}: {chip.sms} SMs do not make {parts} equal parts")
     slices = max(1, round(chip.l2_slices / parts))
+    slowest = BY_NAME["distributor_cycles"].high  # that of one SM of a hundred and more, which gets few blocks
     changes = {
         "sms": chip.sms // parts,
         "l2_nbytes": chip.l2_nbytes // parts,
@@ -32,6 +34,8 @@ def part_of(chip: Chip, parts: int | Fraction) -> Chip:
         "l2_slice_nbytes_per_cycle": chip.l2_slice_nbytes_per_cycle * chip.l2_slices / float(parts) / slices,
         "dram_channels": max(1, round(chip.dram_channels / parts)),
         "dram_gbytes_per_s": chip.dram_gbytes_per_s / float(parts),
+        # one distributor starts the blocks of all SMs
+        "distributor_cycles": min(chip.distributor_cycles * float(parts), slowest),
     }
     return altered(chip, changes, f"a part of {chip.name}") if parts > 1 else chip
 

@@ -19,10 +19,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         "does not",
     ),
     (
-        "units-gh200-i64",
-        "unknown: a 64-bit multiply-add takes a partition 20 cycles on the card, 3 integer multiplies 6 in the model",
-    ),
-    (
         "bh-3090-conv-64_2_*",
         "its code of 80 KB does not fit into the instruction caches; what is below these is not measured",
     ),

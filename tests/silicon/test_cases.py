@@ -67,12 +67,16 @@ def test_a_rate_becomes_cycles():
 
 
 def test_a_part_has_its_share():
-    """A twelfth of an A100: 9 of 108 SMs, 7 of 80 slices, each 80 / 84 as fast, 3 of 40 channels."""
+    """A twelfth of an A100: 9 of 108 SMs, 7 of 80 slices, each 80 / 84 as fast, 3 of 40 channels, and a block each 12
+    cycles for a block each cycle; 100 is the most that a chip may have.
+    """
     whole, part = card("a100-80", 1410), card("a100-80", 1410, 12)
     assert (whole.sms, whole.l2_slices, whole.dram_channels) == (108, 80, 40)
     assert (part.sms, part.l2_slices, part.dram_channels) == (9, 7, 3)
     assert part.l2_slices * part.l2_slice_nbytes_per_cycle == pytest.approx(80 * 48 / 12)
     assert part.dram_gbytes_per_s == pytest.approx(1776 / 12)
+    assert (whole.distributor_cycles, part.distributor_cycles) == (1, 12)
+    assert part_of(whole, 108).distributor_cycles == 100
     assert card("rtx3090", 1695, Fraction(41, 4)).sms == 8
     with pytest.raises(ValueError, match="108 SMs do not make 5 equal parts"):
         part_of(whole, 5)

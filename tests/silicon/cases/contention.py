@@ -2,7 +2,7 @@
 words of a filter that fills most of an L2; in global memory and in shared.
 
 Few slices of the L2 have such an array, so these run on whole chips, and what more blocks add is the rate. Inputs of
-the histograms by nvbench are zero, as theirs were (a vector that nobody fills).
+the histograms by nvbench are zero, as theirs were (a vector that is never filled).
 """
 
 from tests.silicon.case import Case, Run
@@ -30,12 +30,10 @@ def of_bytes(id: str, kernel: str) -> Case:
 
 def keys(id: str, count: int) -> Case:
     words = 37 * 10**6 // 8
-    sizes = (2**20, 2**21)
-    runs = tuple(
-        Run((f"insert_keys<<<{2**16 // 256}, 256>>>(u64[{words}], {words}, {2**16})",
-             f"insert_keys<<<{n // 256}, 256>>>(u64[{words}], {words}, {n})"), n)
-        for n in sizes
-    )  # fmt: skip
+    few, many = 2**20, 2**21
+    launch = f"insert_keys<<<{{0}}, 256>>>({{1}}, u32[{{2}}]=arange, {words}, {{2}})"
+    filled = launch.format(many // 256, f"filter: u64[{words}]", many)
+    runs = tuple(Run((filled, launch.format(n // 256, "filter", n)), n) for n in (few, many))
     return Case(id, "atomics", "a100-80", "atomics.cu", runs, whole_size=count)
 
 

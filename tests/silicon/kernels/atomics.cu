@@ -70,11 +70,11 @@ __device__ unsigned long long mixed(unsigned long long x)
 }
 
 // Two bits a key, in 64-bit words anywhere in the filter.
-__global__ void insert_keys(unsigned long long *filter, unsigned words, unsigned n)
+__global__ void insert_keys(unsigned long long *filter, const unsigned *keys, unsigned words, unsigned n)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        unsigned long long first = mixed(i), second = mixed(first);
+        unsigned long long first = mixed(keys[i]), second = mixed(first);
         atomicOr(&filter[(first >> 32) * words >> 32], 1ULL << (first & 63));
         atomicOr(&filter[(second >> 32) * words >> 32], 1ULL << (second & 63));
     }

@@ -40,6 +40,24 @@ template <class T> __global__ void multiply_add(T *out, int trips)
     out[blockIdx.x * blockDim.x + threadIdx.x] = y;
 }
 
+__device__ __forceinline__ int low_word(__half2 value) { return *reinterpret_cast<int *>(&value); }
+__device__ __forceinline__ int low_word(float value) { return __float_as_int(value); }
+__device__ __forceinline__ int low_word(double value) { return __float_as_int(static_cast<float>(value)); }
+__device__ __forceinline__ int low_word(int value) { return value; }
+__device__ __forceinline__ int low_word(long long value) { return static_cast<int>(value); }
+
+// Two multiply-adds a thread and turn. Of a longer result only 32 bits are used.
+template <class T, int TURNS> __global__ void multiply_add_in_blocks(int *out)
+{
+    unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    T x = number<T>(thread), y = number<T>(threadIdx.x);
+    for (int turn = 0; turn < TURNS; turn++) {
+        x = product_sum(y, x, y);
+        y = product_sum(x, y, x);
+    }
+    out[thread] = low_word(y);
+}
+
 // Products of 8 x 8 x 4 doubles, four of a warp in turn.
 __global__ void multiply_matrices(double *out, int trips)
 {
