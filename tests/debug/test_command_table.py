@@ -45,10 +45,10 @@ Line 11 of "walk.cu" starts at address 0x10____ (1 instructions); PTX line 208.
 (gpuprof) info display
 (gpuprof) nexti
 11	    int result = a * pair.low;
-=> 0x10____ <+160>:	LD.32 R2, [D3]
+=> 0x10____ <+160>:	LD.32 R0, [D3]
 (gpuprof) reverse-nexti
 11	    int result = a * pair.low;
-=> 0x10____ <+144>:	LD.32 R0, [D3+0x8]
+=> 0x10____ <+144>:	LD.32 R13, [D3+0x8]
 (gpuprof) reverse-stepi
 10	__device__ int mix(int a, Pair pair) {
 => 0x10____ <+128>:	ST.32 [D3+0x8], R3

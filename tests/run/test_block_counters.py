@@ -144,7 +144,7 @@ def test_launches_by_kernels(tmp_path):
 
 def test_blocks_that_were_timed(tmp_path):
     """With --sample-blocks there is a row for each block that was timed, and none for the others; accesses are those of
-    the blocks whose trace had come: whole chunks of it, here the first of 16 blocks and 6 of 128.
+    the blocks whose trace had come: whole chunks of it, here the first of 16 blocks and 8 of 128.
     """
     launch = "saxpy<<<2048, 256>>>(524288, 2.0, f32[524288]=random, f32[524288])"
     chip = altered(load_chip("a100"), {"sms": 2, "dram_channels": 1}, "small")
@@ -152,8 +152,8 @@ def test_blocks_that_were_timed(tmp_path):
     blocks = recording.launches[0].rows[BLOCK_COUNTERS]
     assert f" timed {len(blocks):,} of 2,048 blocks" in recording.marks[0]["text"]
     assert sorted(blocks["block"].tolist()) == list(range(len(blocks)))
-    assert 16 + 5 * 128 < len(blocks) <= 16 + 6 * 128
-    assert recording.launches[0].rows[ACCESS_COUNTERS]["accesses"].tolist() == 3 * [8 * (16 + 6 * 128)]
+    assert 16 + 7 * 128 < len(blocks) <= 16 + 8 * 128
+    assert recording.launches[0].rows[ACCESS_COUNTERS]["accesses"].tolist() == 3 * [8 * (16 + 8 * 128)]
 
 
 def test_a_fault_keeps_the_rows_so_far(tmp_path):
