@@ -5,22 +5,10 @@ from fnmatch import fnmatch
 
 from gpuprof.chips.fidelity.published_kernels import HIGH, LOW, Row, ratios
 
-WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
-
 REASONS: tuple[tuple[str, str], ...] = (
     (
         "rtx3080-nv-mat_mat_mul-279",
         "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",
-    ),
-    ("a100-ayush-tr-14421bf", WARM),
-    (
-        "units-*-f32",
-        "gpuprof gives both registers of nvcc's multiply-adds the same bank (22 % of the stalls), which a card's code "
-        "does not",
-    ),
-    (
-        "bh-3090-conv-64_2_*",
-        "its code of 80 KB does not fit into the instruction caches; what is below these is not measured",
     ),
 )
 

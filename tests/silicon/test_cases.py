@@ -1,5 +1,6 @@
 """The cases are what they say: published, runnable, and their kernels compute what their names promise."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from gpuprof.device.launching.launch_text import kernel_names, parse_launch
 from tests.silicon.cards import FOLDER as CARDS, card, part_of
 from tests.silicon.case import FAMILIES
 from tests.silicon.cases import SETS, all_cases, cases_of
+from tests.silicon.cases.fau import ladder_runs
 from tests.silicon.published import RATES, SECONDS, TRUST, by_id, published_cycles
 from tests.silicon.run import KERNELS, image, modelled
 from tests.silicon.whole import pairs
@@ -141,3 +143,15 @@ def test_a_product_is_a_product(file, kernel, shape, n, pitches, tmp_path):
 @pytest.mark.parametrize(("scaled", "whole"), pairs(), ids=lambda case: f"{case.id}-{case.parts}")
 def test_a_part_of_the_chip_takes_the_cycles_of_the_whole(scaled, whole):
     assert modelled(scaled, "clang").cycles == pytest.approx(modelled(whole, "clang").cycles, rel=0.1)
+
+
+def test_a_line_through_two_codes_is_refused():
+    """Of 256 and of 512 multiply-adds clang makes no loop: the longer code has 256 instructions more."""
+    (case,) = [case for case in cases_of("fau") if case.id == "fau-a40-fma-float-64"]
+    launch = "dependent<float, {trips}><<<1, 256>>>(f32[64]=random, 64)"
+    with pytest.raises(ValueError) as refused:
+        modelled(replace(case, runs=ladder_runs(launch, 256)), "clang")
+    assert str(refused.value) == (
+        "fau-a40-fma-float-64: dependent<float, 256> and dependent<float, 512> have different instructions; take "
+        "sizes whose code is the same"
+    )

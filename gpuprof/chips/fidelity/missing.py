@@ -101,7 +101,7 @@ MISSING = (
         "the ALU does another unit's work: 3 % of the issue slots of 28 kernels, 17 % at most"),
     Missing("core", "what makes a warp the youngest, of which nothing was found published: here it became ready last",
         "issue-bound blocks end one warp after another: achieved occupancy is up to 25 points too low, and loops of "
-        "FMAs of six warps a partition take up to 15 % too long"),
+        "FMAs of six warps a partition take up to a fifth too long"),
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
     Missing("tensor", "tcgen05, warp groups that start together, power limits", "products at the peak rate are faster "
         "than on a card that lowers its clock", "tensor cores", lambda spent: spent.op.kind in MATRICES, since="sm_70",
