@@ -63,10 +63,10 @@ Breakpoint 1, mix (a=9, pair=...) at walk.cu:11
 #1  walk<<<(2,1,1),(48,1,1)>>> (turns=5, in=0x700000a00, out=0x700000d00) at walk.cu:27
 (gpuprof) info cuda warps
    Wp       Lanes        PC        Line          Instruction
-*   0  0x49249249  0x10____  walk.cu:11   LD.32 R0, [D3+0x8]
-*   0  0xb6db6db6  0x10____  walk.cu:29  LD.32 R0, [D7+0x2c]
-    1  0x00002492  0x10____  walk.cu:11   LD.32 R0, [D3+0x8]
-    1  0x0000db6d  0x10____  walk.cu:29  LD.32 R0, [D7+0x2c]
+*   0  0x49249249  0x10____  walk.cu:11  LD.32 R13, [D3+0x8]
+*   0  0xb6db6db6  0x10____  walk.cu:29  LD.32 R5, [D7+0x2c]
+    1  0x00002492  0x10____  walk.cu:11  LD.32 R13, [D3+0x8]
+    1  0x0000db6d  0x10____  walk.cu:29  LD.32 R5, [D7+0x2c]
 (gpuprof) up
 #1  walk<<<(2,1,1),(48,1,1)>>> (turns=5, in=0x700000a00, out=0x700000d00) at walk.cu:27
 27	            sum += mix(next, pair);
