@@ -66,10 +66,9 @@ class Tensor:
             else 0
         )
         kind = np.dtype(self.dtype)
-        flat = np.frombuffer(self._submit(cmd.CopyOut(self._address, extent * kind.itemsize)), kind)
-        return np.lib.stride_tricks.as_strided(
-            flat, self.shape, [stride * kind.itemsize for stride in self._strides]
-        ).copy()
+        content = self._submit(cmd.CopyOut(self._address, extent * kind.itemsize))
+        # as_strided does not know ml_dtypes' float8_e5m2
+        return np.ndarray(self.shape, kind, content, strides=[stride * kind.itemsize for stride in self._strides]).copy()
 
     def zero_(self) -> "Tensor":
         """Sets every byte to zero; what @triton.autotune(reset_to_zero=...) calls."""
