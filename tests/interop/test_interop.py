@@ -27,6 +27,16 @@ PTX = """.version 8.7
 	.loc	1 6 3
 	mov.u32 %r2, 0x0;
 	// end inline asm
+	// begin inline asm
+	
+{
+	.reg .pred complete;
+	.loc	1 8 3
+	waitLoop:
+	.loc	1 9 3
+	@!complete bra.uni waitLoop;
+}
+	// end inline asm
 	.loc	1 2 1, function_name $L__info_string0, inlined_at 1 6 9
 	ret;
 }
@@ -42,7 +52,11 @@ def test_inline_assembly_has_one_line_and_inlined_code_its_function(tmp_path, mo
     module = python_module(PTX.replace("FOLDER", str(tmp_path)), "kernel.ptx", "Triton 3", {"kernel_0d1d": "kernel"})
     assert module.ptx == (
         PTX.replace("FOLDER/script.py", "script.py")
+        .replace("\t// begin inline asm\n\t.loc\t1 5 3\n", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\n")
         .replace("\t.loc\t1 6 3\n", "\n")
+        .replace("\t// begin inline asm\n\t\n", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\t\n")
+        .replace("\t.loc\t1 8 3\n", "\n")
+        .replace("\t.loc\t1 9 3\n", "\n")
         .replace("$L__info_string0", "helper")
         .replace("/somewhere/lib/python3.12/site-packages/", "")
     )
