@@ -58,8 +58,10 @@ def _functions(text: str) -> list[tuple[int, int, str]]:
 
 
 def _one_line(block: re.Match) -> str:
-    """Inline assembly with one position, in front of it. LLVM counts the lines of the assembly from the Python line that
-    it belongs to, and names each that has an instruction or a label.
+    """Inline assembly with one position, in front of it.
+
+    LLVM counts the lines of the assembly from the Python line that it belongs to, and names each that has an
+    instruction or a label.
     """
     first, *others = _LOC.split(block[0])
     positions = _LOC.findall(block[0])

@@ -28,7 +28,7 @@ PTX = """.version 8.7
 	mov.u32 %r2, 0x0;
 	// end inline asm
 	// begin inline asm
-	
+
 {
 	.reg .pred complete;
 	.loc	1 8 3
@@ -54,7 +54,7 @@ def test_inline_assembly_has_one_line_and_inlined_code_its_function(tmp_path, mo
         PTX.replace("FOLDER/script.py", "script.py")
         .replace("\t// begin inline asm\n\t.loc\t1 5 3\n", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\n")
         .replace("\t.loc\t1 6 3\n", "\n")
-        .replace("\t// begin inline asm\n\t\n", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\t\n")
+        .replace("\t// begin inline asm\n\n{", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\n{")
         .replace("\t.loc\t1 8 3\n", "\n")
         .replace("\t.loc\t1 9 3\n", "\n")
         .replace("$L__info_string0", "helper")
