@@ -273,7 +273,7 @@ def _tensor_map(value: Any, made: dict[str, Any]) -> TensorMap:
 
 
 def _pixels(value: Any, made: dict[str, Any]) -> dict[str, Any]:
-    """What a tensor map of im2col mode has in place of a box. Triton has D, H, W in this order."""
+    """Gives the arguments of a tensor map that im2col mode has in place of a box. Triton has D, H, W in this order."""
     pixels, channels = made["block_size"]
     lower, upper = (tuple(reversed(each)) for each in (value.pixel_box_lower_corner, value.pixel_box_upper_corner))
     return {"steps": value.element_strides, "im2col": Im2col(lower, upper, channels, pixels)}

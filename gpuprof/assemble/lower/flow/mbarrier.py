@@ -154,7 +154,7 @@ def _red_async(lowering):
 
 def _cp_async_arrive(lowering):
     """Copies are done at once: with .noinc this is an arrival; without, one that was not expected before, so the counts
-    stay. It has its place behind the copies all the same, and the barrier must be there.
+    stay. It has its place after the copies all the same, and the barrier must be there.
     """
     m = lowering.modifiers
     m.flag("async"), m.flag("mbarrier"), m.flag("arrive")
