@@ -150,7 +150,7 @@ def _copies():
     for name, body, kinds in (
         ("report", "copy(s + t, y + t); copies_arrive(&full); wait(&full, 0);" + OTHER, ()),
         ("counted_report", "copy(s + t, y + t); copies_count(&full); arrive(&full); wait(&full, 0);" + OTHER, ()),
-        ("report_before_the_copy", "copies_count(&full); copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
+        ("report_before", "copies_count(&full); copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
         ("plain_arrival", "copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
         ("not_waited", "copy(s + t, y + t); copies_arrive(&full);" + OTHER, ("shared_write_read_race",)),
         ("written_and_arrived", "s[t] = y[t]; arrive(&full); wait(&full, 0);" + OTHER, ()),
