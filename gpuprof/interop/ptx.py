@@ -58,7 +58,7 @@ def _functions(text: str) -> list[tuple[int, int, str]]:
 
 
 def _one_line(block: re.Match) -> str:
-    """Inline assembly with one position, in front of it.
+    """Inline assembly with one position.
 
     LLVM counts the lines of the assembly from the Python line that it belongs to, and names each that has an
     instruction or a label.
@@ -69,7 +69,7 @@ def _one_line(block: re.Match) -> str:
         return block[0]
     lines_before = first.count("\n") - 1  # the comment that begins the block is none of the assembly's
     position = _LINE.sub(lambda line: f"{line[1]}{int(line[2]) - lines_before}", positions[0])
-    return position + "\n\t" + first + "".join(others)
+    return first + position + "".join(others)
 
 
 def shown_name(path: str) -> str:

@@ -52,10 +52,8 @@ def test_inline_assembly_has_one_line_and_inlined_code_its_function(tmp_path, mo
     module = python_module(PTX.replace("FOLDER", str(tmp_path)), "kernel.ptx", "Triton 3", {"kernel_0d1d": "kernel"})
     assert module.ptx == (
         PTX.replace("FOLDER/script.py", "script.py")
-        .replace("\t// begin inline asm\n\t.loc\t1 5 3\n", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\n")
         .replace("\t.loc\t1 6 3\n", "\n")
-        .replace("\t// begin inline asm\n\n{", "\t\t.loc\t1 5 3\n\t// begin inline asm\n\n{")
-        .replace("\t.loc\t1 8 3\n", "\n")
+        .replace("\t.loc\t1 8 3\n", "\t.loc\t1 5 3\n")
         .replace("\t.loc\t1 9 3\n", "\n")
         .replace("$L__info_string0", "helper")
         .replace("/somewhere/lib/python3.12/site-packages/", "")
