@@ -1,4 +1,4 @@
-"""racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each beside what would have been
+"""racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each next to what would have been
 right."""
 
 import re
@@ -200,7 +200,7 @@ def _matrices():
         ("added_to", go + go + "multiplied<0>();" + out, ()),
         ("loop", turn + "multiplied<0>();" + out, ()),
         ("loop_not_waited", turn + out, REGISTER),
-        ("copied", go + "float kept = d[0]; multiplied<0>(); x[t] = (int)kept;", ()),
+        ("copied", go + "float copied = d[0]; multiplied<0>(); x[t] = (int)copied;", ()),
         ("some_warps_wait", go + "if (t < 64) multiplied<0>();" + out + "multiplied<0>();", REGISTER),
         ("of_fragments", "multiply_by_own(d, t, s + 1024); group(); multiplied<0>();" + out, ()),
         ("as_fragments", go + "multiply_by_own(d, __float_as_int(d[1]), s + 1024); group(); multiplied<0>();" + out,
@@ -210,7 +210,7 @@ def _matrices():
 
 
 def _fragments():
-    """Of what a multiplication adds to and of A in registers. `turns`: a loop that nobody unrolls."""
+    """Gives the cases of accumulators and of A in registers. `turns`: a loop that is not unrolled."""
     own = "__shared__ __align__(128) int s[1216]; float d[4] = {};"
     own += "for (int k = t; k < 1216; k += 128) s[k] = y[k % 1024]; fence(); __syncthreads();"
     go, end = "go_on(d, s, s + 1024);", "group(); multiplied<0>();"

@@ -1,4 +1,4 @@
-"""What Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No
+"""The parts that Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No
 compiler is needed.
 """
 
@@ -123,7 +123,7 @@ def test_only_what_was_written_comes_back(executor):
     x, y = np.zeros(4, np.uint8), np.zeros(4, np.uint8)
     copy = mirror(executor, x, y)
     written(executor, copy.addresses[0] + 1, b"\7")
-    y[0] = 9  # the host went on; the kernel did not touch it
+    y[0] = 9  # the host writes meanwhile; the kernel did not touch it
     copy.copy_back()
     assert (x.tolist(), y.tolist()) == ([0, 7, 0, 0], [9, 0, 0, 0])
 
