@@ -1,5 +1,5 @@
-"""The parts that Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No
-compiler is needed.
+"""The parts that Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to
+Python. No compiler is needed.
 """
 
 import sys
