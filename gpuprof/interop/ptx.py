@@ -11,7 +11,8 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import module_of_ptx
 
 _INLINE = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
-_LOC = re.compile(r"^\s*\.loc\s.*$", re.MULTILINE)
+_LOC = re.compile(r"^[ \t]*\.loc\s.*$", re.MULTILINE)
+_LINE = re.compile(r"(?<=\.loc)(\s+\d+\s+)(\d+)")
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/(.+)")
 _INLINED = re.compile(r"^(\s*\.loc\s+(\d+)\s+(\d+)\s+\d+\s*,\s*function_name\s+)[\w$]+", re.MULTILINE)
 _FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+")([^"]*)(?=")', re.MULTILINE)
@@ -57,12 +58,18 @@ def _functions(text: str) -> list[tuple[int, int, str]]:
 
 
 def _one_line(block: re.Match) -> str:
-    """Inline assembly with only its first position. LLVM counts the lines of the assembly from the Python line that it
-    belongs to.
+    """Inline assembly with one position.
+
+    LLVM counts the lines of the assembly from the Python line that it belongs to, and names each that has an
+    instruction or a label.
     """
     first, *others = _LOC.split(block[0])
     positions = _LOC.findall(block[0])
-    return first + "".join(positions[:1]) + "".join(others)
+    if not positions:
+        return block[0]
+    lines_before = first.count("\n") - 1  # the comment that begins the block is none of the assembly's
+    position = _LINE.sub(lambda line: f"{line[1]}{int(line[2]) - lines_before}", positions[0])
+    return first + position + "".join(others)
 
 
 def shown_name(path: str) -> str:

@@ -24,6 +24,32 @@ _DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",  # numpy has these from ml_dtypes
 }  # fmt: skip
+_DESCRIPTORS = ("TensorDescriptor", "TensorDescriptorIm2Col")
+
+
+class ElementType:
+    """numpy's type of an array's elements, with what Triton asks of torch's."""
+
+    def __init__(self, dtype: np.dtype):
+        self.dtype = dtype  # numpy.dtype() looks for it
+
+    @property
+    def is_floating_point(self) -> bool:
+        return "float" in self.dtype.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python's own probes
+            raise AttributeError(name)
+        return getattr(self.dtype, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.dtype == (other.dtype if isinstance(other, ElementType) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return str(self.dtype)
 
 
 class Tensor:
@@ -36,7 +62,8 @@ class Tensor:
         self, submit: Submit, address: int, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], host: Any
     ):
         self._submit, self._address, self._strides, self._host = submit, address, strides, host
-        self.dtype, self.shape, self.ndim = dtype, shape, len(shape)
+        self.dtype = ElementType(dtype) if isinstance(dtype, np.dtype) else dtype
+        self.shape, self.ndim = shape, len(shape)
 
     @classmethod
     def of_device(cls, array: DeviceArray) -> "Tensor":
@@ -66,9 +93,10 @@ class Tensor:
             else 0
         )
         kind = np.dtype(self.dtype)
-        flat = np.frombuffer(self._submit(cmd.CopyOut(self._address, extent * kind.itemsize)), kind)
-        return np.lib.stride_tricks.as_strided(
-            flat, self.shape, [stride * kind.itemsize for stride in self._strides]
+        content = self._submit(cmd.CopyOut(self._address, extent * kind.itemsize))
+        # as_strided does not know ml_dtypes' float8_e5m2
+        return np.ndarray(
+            self.shape, kind, content, strides=[stride * kind.itemsize for stride in self._strides]
         ).copy()
 
     def zero_(self) -> "Tensor":
@@ -190,6 +218,5 @@ def _memory_of_torch(name: str, value: Any) -> np.ndarray:
 
 
 def _is_descriptor(value: Any) -> bool:
-    return (
-        dataclasses.is_dataclass(value) and type(value).__name__ == "TensorDescriptor" and not isinstance(value, type)
-    )
+    """True for the descriptors of Triton and Gluon, which differ in their modules and fields."""
+    return type(value).__name__ in _DESCRIPTORS and dataclasses.is_dataclass(value)

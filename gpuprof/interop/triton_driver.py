@@ -20,7 +20,7 @@ from gpuprof.device.launching.argument_values import Null, Raw
 from gpuprof.device.launching.bind import ArrayValue, Value
 from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.module import LoadedModule
-from gpuprof.device.tensormap import TensorMap
+from gpuprof.device.tensormap import Im2col, TensorMap
 from gpuprof.errors import UsageError
 from gpuprof.interop.mirror import value_of
 from gpuprof.interop.ptx import python_module
@@ -260,18 +260,23 @@ def _descriptor(name: str, value: Any, made: dict[str, Any] | None) -> Iterator[
 
 def _tensor_map(value: Any, made: dict[str, Any]) -> TensorMap:
     """The tensor map that Triton's own driver makes: triton.backends.nvidia.driver.make_tensordesc_arg."""
-    if made.get("is_im2col"):
-        raise UsageError("gpuprof.interop.triton has no descriptors in im2col mode; load the tensor by pointers")
     names = {number: element for element, number in ELEMENT_NUMBERS.items()}
     shape = (*value.shape[:-1], 2 * value.shape[-1]) if made["fp4_padded"] else tuple(value.shape)
     return TensorMap(
         _Place(value.base.data_ptr(), shape, value.base.dtype),
-        box=tuple(made["block_size"]),
         strides=tuple(stride * made["elem_size"] for stride in value.strides),
         swizzle=SWIZZLES[made["swizzle"]],
         fill_nan=value.padding == "nan",
         element="tf32" if value.round_f32_to_tf32 else names[made["elem_type"]],
+        **(_pixels(value, made) if made.get("is_im2col") else {"box": tuple(made["block_size"])}),
     )
+
+
+def _pixels(value: Any, made: dict[str, Any]) -> dict[str, Any]:
+    """Gives the arguments of a tensor map that im2col mode has in place of a box. Triton has D, H, W in this order."""
+    pixels, channels = made["block_size"]
+    lower, upper = (tuple(reversed(each)) for each in (value.pixel_box_lower_corner, value.pixel_box_upper_corner))
+    return {"steps": value.element_strides, "im2col": Im2col(lower, upper, channels, pixels)}
 
 
 class _Place(NamedTuple):

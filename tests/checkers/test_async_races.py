@@ -1,4 +1,4 @@
-"""racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each beside what would have been
+"""racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each next to what would have been
 right."""
 
 import re
@@ -39,6 +39,7 @@ F void fence_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
 F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" M(at(to)), "l"(from) : "memory"); }
 F void copied() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
+F void copies_count(u64 *b) { asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" M(at(b)) : "memory"); }
 F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
 F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
 F void multiply_by_own(float *d, int a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "l"(tile(b)) : "memory"); }
@@ -148,6 +149,8 @@ def _copies():
     own = OWN.format(n=64)
     for name, body, kinds in (
         ("report", "copy(s + t, y + t); copies_arrive(&full); wait(&full, 0);" + OTHER, ()),
+        ("counted_report", "copy(s + t, y + t); copies_count(&full); arrive(&full); wait(&full, 0);" + OTHER, ()),
+        ("report_before", "copies_count(&full); copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
         ("plain_arrival", "copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
         ("not_waited", "copy(s + t, y + t); copies_arrive(&full);" + OTHER, ("shared_write_read_race",)),
         ("written_and_arrived", "s[t] = y[t]; arrive(&full); wait(&full, 0);" + OTHER, ()),
@@ -197,7 +200,7 @@ def _matrices():
         ("added_to", go + go + "multiplied<0>();" + out, ()),
         ("loop", turn + "multiplied<0>();" + out, ()),
         ("loop_not_waited", turn + out, REGISTER),
-        ("copied", go + "float kept = d[0]; multiplied<0>(); x[t] = (int)kept;", ()),
+        ("copied", go + "float copied = d[0]; multiplied<0>(); x[t] = (int)copied;", ()),
         ("some_warps_wait", go + "if (t < 64) multiplied<0>();" + out + "multiplied<0>();", REGISTER),
         ("of_fragments", "multiply_by_own(d, t, s + 1024); group(); multiplied<0>();" + out, ()),
         ("as_fragments", go + "multiply_by_own(d, __float_as_int(d[1]), s + 1024); group(); multiplied<0>();" + out,
@@ -207,7 +210,7 @@ def _matrices():
 
 
 def _fragments():
-    """Of what a multiplication adds to and of A in registers. `turns`: a loop that nobody unrolls."""
+    """Gives the cases of accumulators and of A in registers. `turns`: a loop that is not unrolled."""
     own = "__shared__ __align__(128) int s[1216]; float d[4] = {};"
     own += "for (int k = t; k < 1216; k += 128) s[k] = y[k % 1024]; fence(); __syncthreads();"
     go, end = "go_on(d, s, s + 1024);", "group(); multiplied<0>();"

@@ -1,5 +1,5 @@
-"""What Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No
-compiler is needed.
+"""The parts that Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to
+Python. No compiler is needed.
 """
 
 import sys
@@ -27,6 +27,16 @@ PTX = """.version 8.7
 	.loc	1 6 3
 	mov.u32 %r2, 0x0;
 	// end inline asm
+	// begin inline asm
+
+{
+	.reg .pred complete;
+	.loc	1 8 3
+	waitLoop:
+	.loc	1 9 3
+	@!complete bra.uni waitLoop;
+}
+	// end inline asm
 	.loc	1 2 1, function_name $L__info_string0, inlined_at 1 6 9
 	ret;
 }
@@ -43,6 +53,8 @@ def test_inline_assembly_has_one_line_and_inlined_code_its_function(tmp_path, mo
     assert module.ptx == (
         PTX.replace("FOLDER/script.py", "script.py")
         .replace("\t.loc\t1 6 3\n", "\n")
+        .replace("\t.loc\t1 8 3\n", "\t.loc\t1 5 3\n")
+        .replace("\t.loc\t1 9 3\n", "\n")
         .replace("$L__info_string0", "helper")
         .replace("/somewhere/lib/python3.12/site-packages/", "")
     )
@@ -111,7 +123,7 @@ def test_only_what_was_written_comes_back(executor):
     x, y = np.zeros(4, np.uint8), np.zeros(4, np.uint8)
     copy = mirror(executor, x, y)
     written(executor, copy.addresses[0] + 1, b"\7")
-    y[0] = 9  # the host went on; the kernel did not touch it
+    y[0] = 9  # the host writes meanwhile; the kernel did not touch it
     copy.copy_back()
     assert (x.tolist(), y.tolist()) == ([0, 7, 0, 0], [9, 0, 0, 0])
 

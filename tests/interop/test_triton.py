@@ -14,7 +14,6 @@ from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
-from tests.support.running import Results
 from tests.support.tools import module
 
 triton = module("triton", "interop")
@@ -25,25 +24,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 
 
 @pytest.fixture
-def results():
-    return Results()
-
-
-@pytest.fixture
 def gpu(results):
     yield gpu_triton.enable(device=open_device(Settings(observer=results), "a100"))
     gpu_triton.disable()
-
-
-@pytest.fixture
-def hopper(results):
-    yield gpu_triton.enable(device=open_device(Settings(observer=results), "h200"))
-    gpu_triton.disable()
-
-
-@pytest.fixture
-def random():
-    return np.random.default_rng(0)
 
 
 def normal(random, *shape: int, dtype=np.float32) -> np.ndarray:

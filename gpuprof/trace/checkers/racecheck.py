@@ -73,7 +73,7 @@ class Racecheck(Checker):
     kinds = (
         *ACCESSES,
         *("barrier", "barrier_arrive", "barrier_vote", "warp_sync", "fence", "exit", "return", "copy_commit"),
-        *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier", "hint"),
+        *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier"),
         *FAMILIES,
         *AFTER,
         *IMAGES,
@@ -155,8 +155,6 @@ class Racecheck(Checker):
             return self._shadow.note_stored
         if kind in BLOCK_BARRIERS:
             return self._barrier
-        if kind == "hint":
-            return self._reported_copies if self._reports_copies(instruction) else _nothing
         if kind == "fence" and PROXY_FENCE in ptx_of(self.kernel, instruction):
             return self._fence_proxy
         return {
@@ -251,7 +249,7 @@ class Racecheck(Checker):
         vector_clocks.await_others(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
 
     def _reports_copies(self, instruction: Instruction) -> bool:
-        return instruction.kind in ("hint", "mbarrier") and REPORTED_COPIES in ptx_of(self.kernel, instruction)
+        return instruction.kind == "mbarrier" and REPORTED_COPIES in ptx_of(self.kernel, instruction)
 
     def _reported_copies(self, event: TraceEvent) -> None:
         """The previous copies report to an mbarrier: a thread that waits there waits for them."""

@@ -153,8 +153,8 @@ def _red_async(lowering):
 
 
 def _cp_async_arrive(lowering):
-    """Copies are done at once: with .noinc this is an arrival; without, one that was not expected before, so nothing
-    changes.
+    """Copies are done at once: with .noinc this is an arrival; without, one that was not expected before, so the counts
+    stay. It has its place after the copies all the same, and the barrier must be there.
     """
     m = lowering.modifiers
     m.flag("async"), m.flag("mbarrier"), m.flag("arrive")
@@ -163,10 +163,7 @@ def _cp_async_arrive(lowering):
     _type(lowering)
     lowering.count(1)
     address = place(lowering, lowering.operand(0))
-    if noinc:
-        lowering.emit("MBAR.ARRIVE", dst=None, b=lowering.reg(Imm(1), "R"), **address)
-    else:
-        lowering.emit("NOP")
+    lowering.emit("MBAR.ARRIVE", dst=None, b=lowering.reg(Imm(int(noinc)), "R"), **address)
 
 
 TABLE = {"mbarrier": _mbarrier}
