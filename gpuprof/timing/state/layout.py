@@ -415,9 +415,13 @@ OPERATION = np.dtype(
 )
 
 L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
+ALL_SECTORS = 15  # of a line, as bits
 L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
+
+# What a channel has queued to write so far, and written of it, in ticks of its bus.
+WRITE_QUEUE = np.dtype([("queued", "i8"), ("written", "i8")], align=True)
 
 # Sectors that one half of the L2 has. What neither the half that reads nor the line's home has comes from the DRAM. An
 # entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
