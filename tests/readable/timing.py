@@ -290,6 +290,7 @@ class Gpu:
         self.activates = Counter()  # by channel: from when on it may open another row
         self.posted = Counter()  # by channel: when all is done that no warp waits for
         self.queued, self.drained = Counter(), Counter()  # by channel: time to write what was queued so far, and done
+        self.queued_sectors = Counter()  # by channel: not written yet
         self.joined = {}  # by slice: line -> the words that stores have written, by sector, and what these owe
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
@@ -343,6 +344,8 @@ class Gpu:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
                 if self.next_block == self.total and not any(sm.warps() for sm in self.sms) and not self.cells.waits():
+                    for channel in range(self.chip.dram_channels):
+                        self.catch_up(channel, self.end)
                     return self
             for sm in self.sms:
                 self.cycle(sm, t)
@@ -1587,8 +1590,8 @@ class Gpu:
 
     def queue(self, line, time):
         channel, busy = self.channel_of(line), 4 * self.sector_time()
-        self.count_for_grid("dram_write_sectors", 4)
         self.catch_up(channel, time)
+        self.queued_sectors[channel] += 4
         busy += self.turn(channel, 4)
         self.row(channel, line, max(time, self.channels[channel]), QUEUE * self.sector_time())
         self.queued[channel] += max(busy, self.row_turn())
@@ -1598,8 +1601,16 @@ class Gpu:
         """A channel that has nothing else to do writes what is queued."""
         done = min(self.queued[channel] - self.drained[channel], time - self.channels[channel])
         if done > 0:
-            self.drained[channel] += done
+            self.write_queued(channel, done)
             self.channels[channel] += done
+
+    def write_queued(self, channel, time):
+        """Works on a channel's queue. On average its sectors take the same."""
+        left = self.queued[channel] - self.drained[channel]
+        sectors = math.floor(self.queued_sectors[channel] * time / left) if left else 0
+        self.drained[channel] += time
+        self.queued_sectors[channel] -= sectors
+        self.count_for_grid("dram_write_sectors", sectors)
 
     def written_out(self, line, ticket, time):
         """When a queued line's place is free: now, or when its channel has written all up to it, which it does next."""
@@ -1607,8 +1618,8 @@ class Gpu:
         self.catch_up(channel, time)
         if ticket <= self.drained[channel]:
             return time
-        self.channels[channel] = max(self.channels[channel], time) + ticket - self.drained[channel]
-        self.drained[channel] = ticket
+        self.channels[channel] = self.written_back = max(self.channels[channel], time) + ticket - self.drained[channel]
+        self.write_queued(channel, ticket - self.drained[channel])
         return self.channels[channel] - self.chip.dram_posted_sectors * self.sector_time()
 
     def channel_of(self, line):
@@ -1629,7 +1640,7 @@ class Gpu:
     def post(self, line, busy, time):
         """When the queue of a channel has room for the access that was the last one, for which no warp waits."""
         channel = self.channel_of(line)
-        self.posted[channel] = max(self.posted[channel], time) + max(busy, self.row_turn())
+        self.posted[channel] = max(self.posted[channel], time) + max(busy, self.row_turn()) + self.share
         return self.posted[channel] - self.chip.dram_posted_sectors * self.sector_time()
 
     def dram(self, line, n, time, masked=False, writes=False):
@@ -1637,13 +1648,14 @@ class Gpu:
         self.catch_up(channel, time)
         asked, time = time, max(time, self.channels[channel])
         busy = n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
+        self.share = 0
         if writes:
             busy += self.turn(channel, n)
         self.channels[channel] = time + busy
         if not writes:
-            share = min(busy, self.queued[channel] - self.drained[channel])
-            self.drained[channel] += share
-            self.channels[channel] += share
+            self.share = min(busy, self.queued[channel] - self.drained[channel])
+            self.write_queued(channel, self.share)
+            self.channels[channel] += self.share
             self.read_since.add(channel)
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
         there = max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)

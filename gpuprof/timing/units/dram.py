@@ -38,7 +38,8 @@ def transfer(machine, line, ticks, tick, reads):
     queue = caught_up(machine, channel, tick)
     tick = max(tick, channel_tick_at(machine, channel).value)
     share = reads * min(ticks, queue.queued - queue.written)
-    queue.written += share
+    write_queued(machine, queue, share)
+    machine.queue_share = share
     channel_tick_at(machine, channel).value = tick + ticks + share
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
 
@@ -50,9 +51,19 @@ def caught_up(machine, channel, tick):
     free = channel_tick_at(machine, channel)
     step = min(queue.queued - queue.written, tick - free.value)
     if step > 0:
-        queue.written += step
+        write_queued(machine, queue, step)
         free.value += step
     return queue
+
+
+@inline_njit
+def write_queued(machine, queue, ticks):
+    """A channel works on its queue for so many ticks, for the grid that asks: on average its sectors take the same."""
+    left = queue.queued - queue.written
+    sectors = queue.sectors if ticks == left else queue.sectors * ticks // left
+    queue.written += ticks
+    queue.sectors -= sectors
+    grid_at(machine, machine.grid).dram_write_sectors += sectors
 
 
 @inline_njit
@@ -138,8 +149,10 @@ def write(machine, line, sectors, tick, masked):
 @inline_njit
 def posted(machine, line, ticks, tick):
     """The tick in which a channel has room for the last access to the DRAM, for which no warp waits. It takes
-    `ticks` on the bus, or the time until the channel can open another row, if it opened one.
+    `ticks` on the bus, or the time until the channel can open another row, if it opened one, and then what the
+    channel has written of its queue.
     """
     done = channel_posted_at(machine, channel_of_line(machine, line))
-    done.value = max(done.value, tick) + max(ticks, machine.opens_row * machine.dram_row_turn_ticks)
+    ticks = max(ticks, machine.opens_row * machine.dram_row_turn_ticks) + machine.queue_share
+    done.value = max(done.value, tick) + ticks
     return done.value - machine.dram_posted_ticks

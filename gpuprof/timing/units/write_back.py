@@ -15,14 +15,12 @@ from gpuprof.timing.state.layout import ALL_SECTORS
 from gpuprof.timing.state.table_rows import (
     block_at,
     channel_tick_at,
-    grid_at,
     l2_line_at,
     l2_tag_at,
     l2_ticket_at,
     l2_use_at,
-    write_queue_at,
 )
-from gpuprof.timing.units.dram import caught_up, channel_of_line, open_row, turned
+from gpuprof.timing.units.dram import caught_up, channel_of_line, open_row, turned, write_queued
 from gpuprof.timing.units.set_associative import n_sectors
 
 
@@ -63,7 +61,6 @@ def make_room(machine, first, index, tick):
 @inline_njit
 def queued(machine, line, count, tick):
     """Queues `count` sectors of a line at its channel; returns their ticket."""
-    grid_at(machine, machine.grid).dram_write_sectors += count
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_write_sectors += count
     channel = channel_of_line(machine, line)
@@ -71,6 +68,7 @@ def queued(machine, line, count, tick):
     ticks = turned(machine, line, count) + count * machine.dram_ticks
     open_row(machine, channel, line, max(tick, channel_tick_at(machine, channel).value))
     queue.queued += max(ticks, machine.opens_row * machine.dram_row_turn_ticks)
+    queue.sectors += count
     return queue.queued
 
 
@@ -85,5 +83,6 @@ def written_out(machine, line, ticket, tick):
         return tick
     free = channel_tick_at(machine, channel)
     free.value = max(free.value, tick) + ticket - queue.written
-    queue.written = ticket
+    write_queued(machine, queue, ticket - queue.written)
+    machine.written_back = free.value
     return free.value - machine.dram_posted_ticks
