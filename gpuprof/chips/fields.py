@@ -112,6 +112,8 @@ FIELDS = (
     Field("noc_nbytes_per_cycle", "int", "bytes per cycle per SM", 8, 1024, "between an SM and the L2"),
     Field("l2_nbytes", "int", "bytes", 1 << 14, 1 << 31, "L2 size"),
     Field("l2_ways", "int", "ways", 1, 64, "L2 associativity"),
+    Field("l2_dirty_ways", "int", "ways", 0, 64,
+        "of a set, that keep changed lines; where it has more, the oldest is queued for the DRAM"),
     Field("l2_slices", "int", "slices", 1, 1024, "L2 slices"),
     Field("l2_interleave_nbytes", "int", "bytes", 128, 1 << 20,
         "neighbouring bytes that lie in one slice, a power of two"),

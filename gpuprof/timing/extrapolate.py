@@ -26,7 +26,7 @@ from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.timing.state.layout import QUANTUM
+from gpuprof.timing.state.layout import ALL_SECTORS, QUANTUM
 from gpuprof.timing.state.machine import State
 from gpuprof.timing.state.stall_tables import scaled_stalls
 from gpuprof.timing.state.static_program import FOLDED, JOINED, static_program
@@ -264,11 +264,11 @@ def note(kernel: str, launch: LaunchTiming) -> str:
 
 def fill_l2(state: State, running: float = 0.0) -> None:
     """Makes an L2 that is filling look as after long use: puts a line that no request will hit into every empty way, a
-    copy of a line of the same set, as dirty as that, used as long before it as the whole cache has been in use. So the
-    ways are freed, and the written data goes to the DRAM, in the order and in the mixture in which lines came. The same
-    bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours. `running`: the
-    share of the blocks started so far that still run. What they have read they may still write, so their clean lines
-    are copied only where a set has no other.
+    copy of a line of the same set, used as long before it as the whole cache has been in use, and as dirty as that
+    while the set has no more dirty lines than it keeps. So the ways are freed, and the written data goes to the DRAM,
+    in the order and in the mixture in which lines came. The same bits of its number choose its channel, bank and row,
+    so that copies of neighbours are neighbours. `running`: the share of the blocks started so far that still run. What
+    they have read they may still write, so their clean lines are copied only where a set has no other.
     """
     machine, tables = state.machine[0], state.memory
     ways = int(machine["l2_ways"])
@@ -288,3 +288,14 @@ def fill_l2(state: State, running: float = 0.0) -> None:
     copies = np.take_along_axis(line, source, axis=1)
     copies["pending_until"] = 0
     line[empty] = copies[empty]
+    _write_back(line, use, empty, int(machine["l2_dirty_ways"]))
+
+
+def _write_back(line: np.ndarray, use: np.ndarray, is_copy: np.ndarray, most: int) -> None:
+    """Writes copies back that are changed as a whole, the oldest first, where a set has more than `most` such lines."""
+    is_whole = line["dirty"] == ALL_SECTORS
+    newest_first = np.argsort(-use, axis=1, kind="stable")
+    rank = np.cumsum(np.take_along_axis(is_whole, newest_first, axis=1), axis=1)
+    is_old = np.zeros_like(is_whole)
+    np.put_along_axis(is_old, newest_first, rank > most, axis=1)
+    line["dirty"][is_copy & is_whole & is_old] = 0

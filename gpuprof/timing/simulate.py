@@ -40,6 +40,7 @@ from gpuprof.timing.state.machine import (
 from gpuprof.timing.state.machine_tables import Blame, Cell, Core, Memory, Program
 from gpuprof.timing.state.stall_tables import stalls_of
 from gpuprof.timing.state.static_program import StaticProgram
+from gpuprof.timing.state.write_queues import write_until
 from gpuprof.timing.trace_feed import LiveTrace
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def simulate_batch(
     Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
     timing of a draw is in that of its first shader.
     """
+    write_until(machine, machine.cycle)
     prepared, program = prepare(grids, machine)
     transfers = transfers or Transfers()
     if len(grids) > 1:  # their joined program is new each time
@@ -109,6 +111,8 @@ def simulate_batch(
         crew = Crew(machine, state, sampling, rooms)
         extrapolation = _run(crew, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     crew.merge()
+    last = state.core.grid[state.core.grid[: len(prepared)]["end_cycle"].argmax()]
+    last["dram_write_sectors"] += write_until(machine, int(last["end_cycle"]))
     timings = _finish(machine, state, prepared, outlet.lost, crew.causes())
     _settle(transfers, state)
     return [replace(timings[0], extrapolation=extrapolation)] if extrapolation else timings

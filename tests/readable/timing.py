@@ -211,6 +211,7 @@ class Line:
     pending: int = 0
     pending_until: Pending = None
     dirty: int = 0
+    ticket: Fraction = Fraction(0)  # of the L2: what its channel had queued to write when it was queued; 0: it is not
     words: list = field(default_factory=lambda: [0, 0, 0, 0])  # of the L2: those of each sector that it has
 
 
@@ -288,6 +289,8 @@ class Gpu:
         self.banks, self.copies = {}, {}
         self.activates = Counter()  # by channel: from when on it may open another row
         self.posted = Counter()  # by channel: when all is done that no warp waits for
+        self.queued, self.drained = Counter(), Counter()  # by channel: time to write what was queued so far, and done
+        self.queued_sectors = Counter()  # by channel: not written yet
         self.joined = {}  # by slice: line -> the words that stores have written, by sector, and what these owe
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
@@ -341,6 +344,8 @@ class Gpu:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
                 if self.next_block == self.total and not any(sm.warps() for sm in self.sms) and not self.cells.waits():
+                    for channel in range(self.chip.dram_channels):
+                        self.catch_up(channel, self.end)
                     return self
             for sm in self.sms:
                 self.cycle(sm, t)
@@ -1512,7 +1517,9 @@ class Gpu:
     def touch_l2(self, r, n, time, way, held):
         def write_back(line, entry):
             nonlocal time
-            if entry.dirty:
+            if entry.ticket:
+                time = self.wait_for_dram(r.line, time, self.written_out(line, entry.ticket, time))
+            elif entry.dirty:
                 partial = entry.dirty & ~entry.valid
                 if partial and not self.chip.dram_masks_writes:
                     self.dram(line, partial.bit_count(), time)
@@ -1551,7 +1558,7 @@ class Gpu:
                 if entry.words[place] == 0xFF:
                     entry.valid |= 1 << place
         if r.kind != "read":
-            entry.dirty |= r.sectors
+            self.change(r.line, entry, r.sectors, time)
         return arrives
 
     def is_there(self, r):
@@ -1565,6 +1572,56 @@ class Gpu:
             self.taken = math.floor(room)
         return max(time, room)
 
+    def change(self, line, entry, sectors, time):
+        """Stores change sectors of a line. A set keeps so many lines that are changed as a whole; the oldest is queued."""
+        channel = self.channel_of(line)
+        self.catch_up(channel, time)
+        if entry.ticket <= self.drained[channel]:
+            entry.ticket = Fraction(0)
+        if entry.ticket:
+            return
+        if entry.dirty | sectors == 15 and entry.dirty != 15:
+            lines = self.l2[hashed(line) % self.l2_sets]  # the one used longest ago first
+            whole = [each for each, known in lines.items() if known.dirty == known.valid == 15]
+            if len(whole) >= self.chip.l2_dirty_ways and whole:
+                lines[whole[0]].dirty = 0
+                lines[whole[0]].ticket = self.queue(whole[0], time)
+        entry.dirty |= sectors
+
+    def queue(self, line, time):
+        channel, busy = self.channel_of(line), 4 * self.sector_time()
+        self.catch_up(channel, time)
+        self.queued_sectors[channel] += 4
+        busy += self.turn(channel, 4)
+        self.row(channel, line, max(time, self.channels[channel]), QUEUE * self.sector_time())
+        self.queued[channel] += max(busy, self.row_turn())
+        return self.queued[channel]
+
+    def catch_up(self, channel, time):
+        """A channel that has nothing else to do writes what is queued."""
+        done = min(self.queued[channel] - self.drained[channel], time - self.channels[channel])
+        if done > 0:
+            self.write_queued(channel, done)
+            self.channels[channel] += done
+
+    def write_queued(self, channel, time):
+        """Works on a channel's queue. On average its sectors take the same."""
+        left = self.queued[channel] - self.drained[channel]
+        sectors = math.floor(self.queued_sectors[channel] * time / left) if left else 0
+        self.drained[channel] += time
+        self.queued_sectors[channel] -= sectors
+        self.count_for_grid("dram_write_sectors", sectors)
+
+    def written_out(self, line, ticket, time):
+        """When a queued line's place is free: now, or when its channel has written all up to it, which it does next."""
+        channel = self.channel_of(line)
+        self.catch_up(channel, time)
+        if ticket <= self.drained[channel]:
+            return time
+        self.channels[channel] = self.written_back = max(self.channels[channel], time) + ticket - self.drained[channel]
+        self.write_queued(channel, ticket - self.drained[channel])
+        return self.channels[channel] - self.chip.dram_posted_sectors * self.sector_time()
+
     def channel_of(self, line):
         near = line * 128 // self.chip.dram_interleave_nbytes  # lines of one channel
         return (near * 0x9E3779B1 >> 16 & 0xFFFF) % self.chip.dram_channels
@@ -1573,23 +1630,32 @@ class Gpu:
         chip = self.chip
         return in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
 
-    def post(self, line, busy, time):
-        """When the queue of a channel has room for the access that was the last one, for which no warp waits."""
-        chip, channel = self.chip, self.channel_of(line)
+    def row_turn(self):
+        """The time that the last access took its channel's rows: none if its row was open."""
+        chip = self.chip
         row_cycle = in_ticks(chip.dram_row_cycle_ns * chip.clock_mhz / 1000)
         in_turn = math.floor(row_cycle / TICK / chip.dram_banks) * TICK
-        of_row = max(in_turn, in_ticks(chip.dram_activate_ns * chip.clock_mhz / 1000)) if self.opens_row else 0
-        self.posted[channel] = max(self.posted[channel], time) + max(busy, of_row)
-        return self.posted[channel] - chip.dram_posted_sectors * self.sector_time()
+        return max(in_turn, in_ticks(chip.dram_activate_ns * chip.clock_mhz / 1000)) if self.opens_row else 0
+
+    def post(self, line, busy, time):
+        """When the queue of a channel has room for the access that was the last one, for which no warp waits."""
+        channel = self.channel_of(line)
+        self.posted[channel] = max(self.posted[channel], time) + max(busy, self.row_turn()) + self.share
+        return self.posted[channel] - self.chip.dram_posted_sectors * self.sector_time()
 
     def dram(self, line, n, time, masked=False, writes=False):
         chip, channel, sector = self.chip, self.channel_of(line), self.sector_time()
+        self.catch_up(channel, time)
         asked, time = time, max(time, self.channels[channel])
         busy = n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
+        self.share = 0
         if writes:
             busy += self.turn(channel, n)
         self.channels[channel] = time + busy
         if not writes:
+            self.share = min(busy, self.queued[channel] - self.drained[channel])
+            self.write_queued(channel, self.share)
+            self.channels[channel] += self.share
             self.read_since.add(channel)
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
         there = max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)

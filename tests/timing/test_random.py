@@ -31,7 +31,7 @@ VARIED = (
     "constant_l15_line_nbytes", "constant_cold_cycles", "constant_segment_cycles", "fp64_queue_depth",
     "instruction_line_nbytes", "queue_depth", "queue_hold_cycles", "address_cycles", "lsu_cycles", "tag_pass_cycles",
     "tag_lookup_cycles",
-    "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_near_cycles", "l2_store_cycles",
+    "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_dirty_ways", "l2_near_cycles", "l2_store_cycles",
     "l2_spread_cycles",
     "dram_channels", "dram_banks",
     "dram_row_nbytes", "dram_row_cycle_ns", "dram_activate_ns", "dram_row_open_ns", "dram_turn_ns", "dram_cycles",

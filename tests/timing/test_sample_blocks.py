@@ -190,6 +190,20 @@ def test_an_l2_filled_at_once():
     assert line["pending_until"].tolist() == [0, 500, 0, 0, 0, 0, 0, 0]
 
 
+def test_an_l2_filled_at_once_keeps_as_many_dirty_lines_as_sets_do():
+    """A set of six ways with a line that is changed and one that is not; it keeps two changed ones."""
+    tag, use = np.array([0, 11, 0, 0, 22, 0]), np.array([0, 7, 0, 0, 8, 0])
+    line = np.zeros(6, L2_LINE)
+    line["valid"], line["dirty"] = [0, 15, 0, 0, 15, 0], [0, 15, 0, 0, 0, 0]
+    machine = np.zeros(1, MACHINE)
+    machine["l2_ways"], machine["l2_uses"], machine["l2_dirty_ways"] = 6, 10, 2
+    fill_l2(SimpleNamespace(machine=machine, memory=SimpleNamespace(l2_tag=tag, l2_use=use, l2_line=line)))
+    far = 1 << FAR_SHIFT
+    assert tag.tolist() == [11 + far, 11, 22 + far, 11 + 2 * far, 22, 22 + 2 * far]
+    assert use.tolist() == [-3, 7, -2, -13, 8, -12]
+    assert line["dirty"].tolist() == [15, 15, 0, 0, 0, 0]
+
+
 def test_when_the_l2_is_filled():
     """Of 1,000 blocks, 16 at a time; a batch takes 100 slots and 50 cycles, and brings 400 lines, or none."""
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from gpuprof.timing.state.layout import ALL_SECTORS
 from gpuprof.timing.state.machine import Machine
 
 MOST_LINE = 1 << 41  # 128 bytes each, of addresses of 48 bits
-SECTORS = 15  # of a line, as bits
 COPY_SHIFT = 4  # an entry of l2_copy is (line + 1) * 16 + sectors
 
 
@@ -21,10 +21,10 @@ def _limits(machine: Machine) -> list[tuple[str, np.ndarray, int]]:
     return [
         ("l2_tag", machine.l2_tag, MOST_LINE),
         ("l2_copy", machine.l2_copy, MOST_LINE << COPY_SHIFT),
-        ("l2_line", machine.l2_line["valid"], SECTORS),
-        ("l2_line", machine.l2_line["dirty"], SECTORS),
+        ("l2_line", machine.l2_line["valid"], ALL_SECTORS),
+        ("l2_line", machine.l2_line["dirty"], ALL_SECTORS),
         ("slice_join", machine.slice_join["line"], MOST_LINE),
-        ("slice_join", machine.slice_join["sectors"], SECTORS),
+        ("slice_join", machine.slice_join["sectors"], ALL_SECTORS),
         ("slice_joins", machine.slice_joins, np.iinfo(np.int64).max),
         ("tlb_hint", machine.tlb_hint, max(0, machine.chip.tlb_entries - 1)),
     ]

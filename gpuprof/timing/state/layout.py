@@ -415,9 +415,13 @@ OPERATION = np.dtype(
 )
 
 L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
+ALL_SECTORS = 15  # of a line, as bits
 L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
+
+# What a channel has queued to write so far, and written of it, in ticks of its bus; the sectors that are left.
+WRITE_QUEUE = np.dtype([("queued", "i8"), ("written", "i8"), ("sectors", "i8")], align=True)
 
 # Sectors that one half of the L2 has. What neither the half that reads nor the line's home has comes from the DRAM. An
 # entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
@@ -597,6 +601,7 @@ COUNTERS = (
     "n_bulk",  # requests of bulk copies of the SM that runs
     "taken",  # the cycle in which a slice took the request served last
     "written_back",  # the tick in which a channel took the line that was evicted last
+    "queue_share",  # the ticks in which it has written what was queued after the last access
     "opens_row",  # 1: the last access to the DRAM had to open its row
     "n_loads",
     "n_blocked",

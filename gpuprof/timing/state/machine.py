@@ -103,6 +103,7 @@ class Machine:
     l2_tag: np.ndarray
     l2_use: np.ndarray
     l2_line: np.ndarray
+    l2_ticket: np.ndarray
     l2_copy: np.ndarray
     tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
     tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
@@ -114,6 +115,7 @@ class Machine:
     slice_joins: np.ndarray
     channel_turn: np.ndarray
     channel_posted: np.ndarray
+    write_queue: np.ndarray  # layout.WRITE_QUEUE (channels,)
     channel_activate: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
 
@@ -140,6 +142,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, layout.L2_LINE),
+        np.zeros(l2_lines, np.int64),
         np.zeros(2 * copy_sets(chip) * layout.COPY_WAYS, np.int64),
         np.zeros((chip.sms, chip.tlb_entries), layout.TRANSLATION),
         np.zeros((chip.sms, layout.TLB_HINTS), np.int32),
@@ -151,6 +154,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
         np.zeros(chip.dram_channels, np.int64),
+        np.zeros(chip.dram_channels, layout.WRITE_QUEUE),
         np.zeros(chip.dram_channels, np.int64),
         np.full(
             (chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS),
@@ -366,6 +370,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy], rooms: Rooms, n_v
         l2_tag=machine.l2_tag,
         l2_use=machine.l2_use,
         l2_line=machine.l2_line,
+        l2_ticket=machine.l2_ticket,
         l2_copy=machine.l2_copy,
         tlb=machine.tlb,
         tlb_hint=machine.tlb_hint,
@@ -376,6 +381,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy], rooms: Rooms, n_v
         slice_joins=machine.slice_joins,
         channel_turn=machine.channel_turn,
         channel_posted=machine.channel_posted,
+        write_queue=machine.write_queue,
         channel_activate=machine.channel_activate,
         dram_row=machine.dram_row,
         request=scratch("request", (n_views * rooms.requests,), layout.REQUEST),

@@ -53,6 +53,7 @@ from gpuprof.timing.state.layout import (
     UNIT_ACCESS,
     UNIT_TRAFFIC,
     WARP,
+    WRITE_QUEUE,
 )
 
 
@@ -138,6 +139,7 @@ class Memory(NamedTuple):
     l2_tag: Annotated[np.ndarray, Table(WORD)]
     l2_use: Annotated[np.ndarray, Table(WORD)]
     l2_line: Annotated[np.ndarray, Table(L2_LINE)]
+    l2_ticket: Annotated[np.ndarray, Table(WORD)]  # by line: units/write_back.py; 0: it is not queued
     l2_copy: Annotated[np.ndarray, Table(WORD)]
     tlb: Annotated[np.ndarray, Table(TRANSLATION, "tlb_entries")]  # by SM
     tlb_hint: Annotated[np.ndarray, Table(SHORT, "n_tlb_hints")]  # by SM
@@ -149,6 +151,7 @@ class Memory(NamedTuple):
     # by channel: sectors written since the bus turned, times two; 1: others were read
     channel_turn: Annotated[np.ndarray, Table(WORD)]
     channel_posted: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick in which it has done what no warp awaits
+    write_queue: Annotated[np.ndarray, Table(WRITE_QUEUE)]  # by channel
     channel_activate: Annotated[np.ndarray, Table(WORD)]  # by channel: the tick from which it may open another row
     dram_row: Annotated[np.ndarray, Table(DRAM_ROW, "n_open_rows")]  # by bank of all channels
     request: Annotated[np.ndarray, Table(REQUEST)]  # a list of a quantum

@@ -361,6 +361,7 @@ l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"),
 tlb_at, tlb_hint_at, l2_tlb_at = _rows("tlb"), _rows("tlb_hint"), _rows("l2_tlb")
 slice_tick_at, dram_row_at = _rows("slice_tick"), _rows("dram_row")
 channel_tick_at, channel_turn_at = _rows("channel_tick"), _rows("channel_turn")
+l2_ticket_at, write_queue_at = _rows("l2_ticket"), _rows("write_queue")
 channel_posted_at, channel_activate_at = _rows("channel_posted"), _rows("channel_activate")
 slice_join_at, slice_joins_at = _rows("slice_join"), _rows("slice_joins")
 request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")

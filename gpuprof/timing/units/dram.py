@@ -22,6 +22,7 @@ from gpuprof.timing.state.table_rows import (
     channel_turn_at,
     dram_row_at,
     grid_at,
+    write_queue_at,
 )
 from gpuprof.timing.units.set_associative import fold_bits
 
@@ -29,12 +30,45 @@ SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth,
 
 
 @inline_njit
-def transfer(machine, line, ticks, tick):
-    """Takes a line's channel for some ticks, and its bank; returns the tick in which the data reaches the asking SM."""
-    channel = channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels
+def transfer(machine, line, ticks, tick, reads):
+    """Takes a line's channel for some ticks, and its bank; returns the tick in which the data reaches the asking SM.
+    After a read (`reads` 1) the channel works for as long on its queue of writes.
+    """
+    channel = channel_of_line(machine, line)
+    queue = caught_up(machine, channel, tick)
     tick = max(tick, channel_tick_at(machine, channel).value)
-    channel_tick_at(machine, channel).value = tick + ticks
+    share = reads * min(ticks, queue.queued - queue.written)
+    write_queued(machine, queue, share)
+    machine.queue_share = share
+    channel_tick_at(machine, channel).value = tick + ticks + share
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
+
+
+@inline_njit
+def caught_up(machine, channel, tick):
+    """The queue of a channel, after what it has written by `tick` while there was nothing else to do."""
+    queue = write_queue_at(machine, channel)
+    free = channel_tick_at(machine, channel)
+    step = min(queue.queued - queue.written, tick - free.value)
+    if step > 0:
+        write_queued(machine, queue, step)
+        free.value += step
+    return queue
+
+
+@inline_njit
+def write_queued(machine, queue, ticks):
+    """A channel works on its queue for so many ticks, for the grid that asks: on average its sectors take the same."""
+    left = queue.queued - queue.written
+    sectors = queue.sectors if ticks == left else queue.sectors * ticks // left
+    queue.written += ticks
+    queue.sectors -= sectors
+    grid_at(machine, machine.grid).dram_write_sectors += sectors
+
+
+@inline_njit
+def channel_of_line(machine, line):
+    return channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels
 
 
 @inline_njit
@@ -42,7 +76,7 @@ def turned(machine, line, sectors):
     """Ticks that a line's channel needs to turn its bus before so many sectors are written: none but once a full queue
     of them, and none while nothing else is read.
     """
-    pending = channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
+    pending = channel_turn_at(machine, channel_of_line(machine, line))
     pending.value += 2 * sectors
     if pending.value < 2 * QUEUE:
         return 0
@@ -95,8 +129,8 @@ def read(machine, line, sectors, tick):
     grid_at(machine, machine.grid).dram_read_sectors += sectors
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_read_sectors += sectors
-    channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels).value |= 1
-    return transfer(machine, line, sectors * machine.dram_ticks, tick) >> TICK_BITS
+    channel_turn_at(machine, channel_of_line(machine, line)).value |= 1
+    return transfer(machine, line, sectors * machine.dram_ticks, tick, 1) >> TICK_BITS
 
 
 @inline_njit
@@ -108,15 +142,17 @@ def write(machine, line, sectors, tick, masked):
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_write_sectors += sectors
     ticks = turned(machine, line, sectors) + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks
-    machine.written_back = transfer(machine, line, ticks, tick) - machine.dram_miss_ticks
+    machine.written_back = transfer(machine, line, ticks, tick, 0) - machine.dram_miss_ticks
     return posted(machine, line, ticks, tick)
 
 
 @inline_njit
 def posted(machine, line, ticks, tick):
     """The tick in which a channel has room for the last access to the DRAM, for which no warp waits. It takes
-    `ticks` on the bus, or the time until the channel can open another row, if it opened one.
+    `ticks` on the bus, or the time until the channel can open another row, if it opened one, and then what the
+    channel has written of its queue.
     """
-    done = channel_posted_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
-    done.value = max(done.value, tick) + max(ticks, machine.opens_row * machine.dram_row_turn_ticks)
+    done = channel_posted_at(machine, channel_of_line(machine, line))
+    ticks = max(ticks, machine.opens_row * machine.dram_row_turn_ticks) + machine.queue_share
+    done.value = max(done.value, tick) + ticks
     return done.value - machine.dram_posted_ticks

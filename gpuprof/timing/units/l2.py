@@ -28,6 +28,7 @@ from gpuprof.timing.state.table_rows import (
     l1_line_at,
     l2_line_at,
     l2_tag_at,
+    l2_ticket_at,
     l2_use_at,
     load_at,
     miss_free_at,
@@ -46,6 +47,7 @@ from gpuprof.timing.units.per_block import asker_of
 from gpuprof.timing.units.polls import count_signal, polled
 from gpuprof.timing.units.set_associative import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.tlb import translated
+from gpuprof.timing.units.write_back import change, written_out
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
 
@@ -253,7 +255,7 @@ def touch(machine, request, count, tick, way, held):
         entry.pending_until = max(entry.pending_until, arrives)
         entry.valid |= fetched
     if request.kind != READ:
-        entry.dirty |= sectors
+        change(machine, base, index, request.line, sectors, tick)
     if request.missing:
         sectors = complete_sectors(entry, sectors, request.missing)
     entry.valid |= sectors
@@ -296,7 +298,11 @@ def evict(machine, index, tick):
     """
     room = tick
     entry = l2_line_at(machine, index)
-    if entry.dirty:
+    ticket = l2_ticket_at(machine, index)
+    if ticket.value:
+        room = written_out(machine, l2_tag_at(machine, index).value - 1, ticket.value, tick)
+        ticket.value = 0
+    elif entry.dirty:
         line = l2_tag_at(machine, index).value - 1
         partial = entry.dirty & ~entry.valid
         if partial and not machine.dram_masks_writes:

@@ -16,7 +16,6 @@ def liger(id: str, card: str, file: str, rows: int, parts: int) -> Case:
     filled = 2 * L2_NBYTES[card] // parts // (4 * FILL_BLOCK)
     launches = (
         f"fill<<<{filled}, 128>>>(filled: i32[{filled * FILL_BLOCK}], null, null)",
-        "pause<<<1, 32>>>(filled, null, null)",
         ROWS[file].launch(rows // parts),
     )
     return Case(f"liger-{id}", "norms", card, file, (Run(launches),), parts, empty_us=EMPTY_US)
