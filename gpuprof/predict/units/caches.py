@@ -66,15 +66,18 @@ def l1_lines(work: Work) -> np.ndarray:
 
 
 def written_back(work: Work, l2_lines: np.ndarray) -> np.ndarray:
-    """Sectors that leave an L2 of `l2_lines` lines: once it is full, each new line evicts one, as dirty as an average
-    line.
-    """
+    """Sectors that the launch writes to the DRAM from an L2 of `l2_lines` lines, and what others have left there."""
     before, now = work.counters.reuse_before, work.counters.reuse
-    evicted_before, evicted_now = (reuse.far(l2_lines, reuse.lines) for reuse in (before, now))
-    evicted = np.maximum(evicted_before + evicted_now - l2_lines, 0) - np.maximum(evicted_before - l2_lines, 0)
-    dirty = first_stores(before) + first_stores(now)
-    lines = first_lines(before) + first_lines(now)
-    return evicted * dirty / max(lines, 1)
+    of_sets = l2_lines * work.chips["l2_dirty_ways"] / work.chips["l2_ways"]
+    return now.far(of_sets, now.stored) + kept(l2_lines, of_sets, before) - kept(l2_lines, of_sets, before, now)
+
+
+def kept(l2_lines: np.ndarray, of_sets: np.ndarray, *launches: Reuse) -> np.ndarray:
+    """Sectors that stores have changed and that are still in the L2: no more than in the lines that its sets keep
+    changed (`of_sets`), and than an average line has.
+    """
+    changed, lines = sum(map(first_stores, launches)), sum(map(first_lines, launches))
+    return np.minimum(changed, np.minimum(of_sets * LINE_SECTORS, l2_lines * changed / max(lines, 1)))
 
 
 def first_stores(reuse: Reuse) -> float:

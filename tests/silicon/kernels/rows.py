@@ -1,4 +1,4 @@
-"""Rows of a matrix by Triton, a program each: norms, softmax and activations, and what a benchmark launches between two
+"""Rows of a matrix by Triton, a program each: norms, softmax and activations, and what a benchmark launches before each
 of them. Importing it needs Triton. `python -m tests.silicon.triton_ptx` compiles them.
 """
 
@@ -10,15 +10,6 @@ import triton.language as tl
 def fill(y_ptr, BLOCK: tl.constexpr):
     """Clears the L2, as a benchmark does."""
     tl.store(y_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), tl.zeros([BLOCK], tl.int32))
-
-
-@triton.jit
-def pause(y_ptr):
-    """20 us in which what was written goes through the queues to the DRAM."""
-    waited = tl.inline_asm_elementwise(
-        "nanosleep.u32 20000; mov.u32 $0, 0;", "=r", [], dtype=tl.int32, is_pure=False, pack=1
-    )
-    tl.store(y_ptr, waited)
 
 
 @triton.jit
