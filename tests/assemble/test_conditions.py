@@ -40,7 +40,7 @@ CASES = {
     "one negated": (chain(1, "@!%p1"), 1),
     "other negated": (chain(1, "@%p1", "@!%p2"), 1),
     "a comparison that has another": (chain(1, between="setp.gt.u32 %p3, %r1, 2; or.pred %p2, %p2, %p3;"), 1),
-    "read behind": (
+    "read after it": (
         "mov.u32 %r3, 5;" + chain(1).replace("OVER:", "OVER: add.u32 %r2, %r2, %r3;"),
         2,
     ),
@@ -66,7 +66,7 @@ def test_branches_of_ptxas(name, tmp_path):
     subprocess.run([PTXAS, "-arch=sm_90a", "k.ptx", "-o", "k.cubin"], check=True, cwd=tmp_path)
     command = [find_nvdisasm(), "-c", str(tmp_path / "k.cubin")]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert len(re.findall(r"\bBRA\b", said)) - 1 == CASES[name][1]  # behind each kernel stands a jump to itself
+    assert len(re.findall(r"\bBRA\b", said)) - 1 == CASES[name][1]  # the last is a jump to itself, after the kernel
 
 
 def by_hand(value: int, lane: int, n_before: int, is_first_negated: bool, is_second_negated: bool) -> int:

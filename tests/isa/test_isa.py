@@ -22,7 +22,9 @@ TABLE_OF_VERSION = {
 
 
 def table_digest() -> str:
-    """Of all columns but `kind`, the last: it changes nothing about what a gpubin file means or how long it takes."""
+    """Gives the digest of all columns but `kind`, the last, which changes neither what a gpubin file means nor how long
+    it takes.
+    """
     return hashlib.sha256(repr([tuple(row)[:-1] for row in opcodes.TABLE]).encode()).hexdigest()[:16]
 
 

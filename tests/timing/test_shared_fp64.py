@@ -41,13 +41,13 @@ def test_two_lanes_an_sm(name, n_warps):
 
 
 def test_a_chain_takes_the_latency():
-    """Alone, a warp's multiply-add is served at once."""
+    """The multiply-add of one warp is served at once."""
     chip = one_sm("rtx3090")
     assert cycles(chip, in_a_row(48), 1) - cycles(chip, in_a_row(16), 1) == 32 * 54
 
 
 def test_a_minimum_takes_the_unit_once():
-    """A compare of the unit, every 16 cycles, and six slots of the ALU. Alone, each waits for 54 + 2 cycles of the
+    """A compare of the unit, every 16 cycles, and six slots of the ALU. In one warp, each waits for 54 + 2 cycles of the
     compare, and for two results of the ALU.
     """
     chip = one_sm("rtx3090")

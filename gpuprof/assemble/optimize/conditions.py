@@ -1,7 +1,7 @@
 """Two branches in a row to one place become one: `@p bra over; x; @q bra over` is `x; q = q or p; @q bra over`.
 
-ptxas 13.0 does so where what stands between the two is short, does nothing but compute, and leaves nothing that is read
-behind the branch. It does not join three, nor the exits of a loop (sm_80, found with conditions of 0 to 16 products).
+ptxas 13.0 does so if the code between the two is short, does nothing but compute, and leaves nothing that is read after
+the branch. It does not join three, nor the exits of a loop (sm_80, found with conditions of 0 to 16 products).
 """
 
 from collections import Counter
