@@ -47,8 +47,8 @@ def test_a_chain_takes_the_latency():
 
 
 def test_a_minimum_takes_the_unit_once():
-    """A compare of the unit, every 16 cycles, and six slots of the ALU. In one warp, each waits for 54 + 2 cycles of the
-    compare, and for two results of the ALU.
+    """A compare of the unit, every 16 cycles, and six slots of the ALU. In one warp, each waits for the compare, 54 + 2
+    cycles, and for two results of the ALU.
     """
     chip = one_sm("rtx3090")
     minimum = make("DMIN", dst=10, a=10, b=11)

@@ -60,8 +60,8 @@ def rtx3090(bx: int, by: int, across: int, down: int) -> Case:
 
 
 def a100(bx: int, by: int, across: int, down: int, padded: int = 0) -> Case:
-    """The clock of that card is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16
-    wide, with and without padding), where A100s whose clock is known take 1.0 to 1.08. So these are compared by ratios.
+    """The card's clock is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16 wide,
+    with and without padding), where A100s whose clock is known take 1.0 to 1.08. So these are compared by ratios.
     """
     id = f"bh-a100-conv-{bx}_{by}_{across}_{down}_0_{padded}_1_1_15_15"
     return replace(tuned(id, "a100-40", 54, bx, by, across, down, bool(padded)), group="bh-a100-conv")
