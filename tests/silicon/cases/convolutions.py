@@ -60,7 +60,7 @@ def rtx3090(bx: int, by: int, across: int, down: int) -> Case:
 
 
 def a100(bx: int, by: int, across: int, down: int, padded: int = 0) -> Case:
-    """The card's clock is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16 wide,
+    """The clock is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16 wide,
     with and without padding), where A100s whose clock is known take 1.0 to 1.08. So these are compared by ratios.
     """
     id = f"bh-a100-conv-{bx}_{by}_{across}_{down}_0_{padded}_1_1_15_15"
