@@ -26,7 +26,7 @@ from gpuprof.isa.row import Opcode
 
 Value = TypeVar("Value")
 
-ISA_VERSION = 4
+ISA_VERSION = 5
 
 # Files of `families`, in the order of their numbers.
 FAMILIES = (

@@ -185,6 +185,9 @@ cvt.rn.bf16.f32 %rs1, %f1                                  -> CVT.BF16.F32
 cvt.rni.f32.f32 %f1, %f2                                   -> FRND.F32
 cvt.rmi.f64.f64 %fd1, %fd2                                 -> FRND.F64
 cvt.sat.f32.f32 %f1, %f2                                   -> FADD
+cvt.sat.f64.f64 %fd1, %fd2                                 -> DMAX DMIN
+cvt.sat.f64.f32 %fd1, %f1                                  -> CVT.F64.F32 DMAX DMIN
+cvt.rni.sat.f64.f64 %fd1, %fd2                             -> FRND.F64 DMAX DMIN
 cvt.rn.f16x2.f32 %r1, %f1, %f2                             -> CVT.F16X2.F32
 cvt.rz.bf16x2.f32 %r1, %f1, %f2                            -> CVT.BF16X2.F32
 cvt.rna.tf32.f32 %r1, %f1                                  -> CVT.TF32.F32

@@ -49,7 +49,7 @@ OPERATIONS = {
         sqrt.rn.f32 %f9, %f1|cvt.rn.f32.s64 %f9, %d1|cvt.rn.f32.s32 %f9, %r1|cvt.rn.f32.f64 %f9, %g1|cvt.rni.f32.f32 %f9, %f1|cvt.f32.f16 %f9, %h1
         copysign.f32 %f9, %f1, %f2|atom.shared.add.f32 %f9, [%r4], %f1""",  # noqa: E501
     "g": """add.f64 %g9, %g1, %g2|fma.rn.f64 %g9, %g1, %g2, %g3|min.f64 %g9, %g1, %g2|abs.f64 %g9, %g1|neg.f64 %g9, %g1|copysign.f64 %g9, %g1, %g2|cvt.rn.f64.s64 %g9, %d1
-        cvt.f64.f32 %g9, %f1|cvt.rni.f64.f64 %g9, %g1|div.rn.f64 %g9, %g1, %g2|rcp.rn.f64 %g9, %g1|sqrt.rn.f64 %g9, %g1|atom.shared.add.f64 %g9, [%r4], %g1""",  # noqa: E501
+        cvt.f64.f32 %g9, %f1|cvt.rni.f64.f64 %g9, %g1|cvt.sat.f64.f64 %g9, %g1|cvt.sat.f64.f32 %g9, %f1|div.rn.f64 %g9, %g1, %g2|rcp.rn.f64 %g9, %g1|sqrt.rn.f64 %g9, %g1|atom.shared.add.f64 %g9, [%r4], %g1""",  # noqa: E501
     "h": "mul.lo.s16 %h9, %h1, %h2|add.s16 %h9, %h1, %h2",
     "-": "membar.cta|membar.gl|membar.sys|bar.sync 0|nanosleep.u32 100",
 }  # fmt: skip

@@ -552,7 +552,7 @@ class Gpu:
         warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
         if warp.slots_left > 1:
             warp.slots_left -= 1
-            warp.waits = [Pending(t + chain_cycles(op, chip), cause=Cause("slot", warp.pc))]
+            warp.waits = [Pending(served + chain_cycles(op, chip), cause=Cause("slot", warp.pc))]
             self.cells.issued(sm, warp, instruction, False, lanes, t)
             return
         self.asking, self.grid = (warp, warp.pc), self.grid_of(warp)

@@ -41,9 +41,19 @@ def test_two_lanes_an_sm(name, n_warps):
 
 
 def test_a_chain_takes_the_latency():
-    """Alone, a warp's multiply-add is served at once."""
+    """The multiply-add of one warp is served at once."""
     chip = one_sm("rtx3090")
     assert cycles(chip, in_a_row(48), 1) - cycles(chip, in_a_row(16), 1) == 32 * 54
+
+
+def test_a_minimum_takes_the_unit_once():
+    """A compare of the unit, every 16 cycles, and six slots of the ALU. In one warp, each waits for the compare, 54 + 2
+    cycles, and for two results of the ALU.
+    """
+    chip = one_sm("rtx3090")
+    minimum = make("DMIN", dst=10, a=10, b=11)
+    assert cycles(chip, [minimum] * 48, 16) - cycles(chip, [minimum] * 16, 16) == 16 * 32 * 16
+    assert cycles(chip, [minimum] * 48, 1) - cycles(chip, [minimum] * 16, 1) == 32 * (54 + 2 + 4 + 4)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 5])
@@ -73,12 +83,13 @@ def longest(timing):
 
 @pytest.mark.parametrize("name", ["t4", "rtx3090"])
 def test_the_twin_agrees(name):
-    """With other instructions between, conversions, a division of doubles and a matrix product of f64."""
+    """With other instructions between, conversions, a maximum, a division of doubles and a matrix product of f64."""
     code = [
         make("DADD", dst=13, a=10, b=11),
         make("FFMA", dst=50, a=51, b=52, c=50),
         make("DFMA", dst=14, a=13, b=11, c=12),
         make("CVT.F64.F32", dst=15, a=50),
+        make("DMAX", dst=15, a=14, b=15),
         make("DDIV", dst=16, a=14, b=15),
         make("DMMA.884", dst=18, a=16, b=10, c=12),
         make("DMUL", dst=20, a=18, b=11),

@@ -4,6 +4,7 @@ from gpuprof.assemble.abi.calling_convention import begin_kernel
 from gpuprof.assemble.ir.body import Body
 from gpuprof.assemble.ir.defs import narrow_fetches, remove_dead
 from gpuprof.assemble.optimize.combine import combine
+from gpuprof.assemble.optimize.conditions import join_conditions
 from gpuprof.assemble.optimize.convergence import add_meetings
 from gpuprof.assemble.optimize.conversions import share_conversions
 from gpuprof.assemble.optimize.fold import (
@@ -41,8 +42,8 @@ PASSES = (
     share_conversions, remove_dead, unroll_whole, widen_shifts, remove_dead, join_halves, fuse_multiply_add,
     remove_dead, combine, remove_dead, free_wide_multiplies,
     read_constants_from_bank, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, unroll_loops, read_constants_from_bank, fold_parameters,
-    sink_moves, sink_constants, join_shared_loads,
+    remove_dead, guard_exits, join_conditions, convert_branches, unroll_loops, read_constants_from_bank,
+    fold_parameters, sink_moves, sink_constants, join_shared_loads,
     share_groups, remove_dead,
     turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip

@@ -11,12 +11,12 @@ def rows() -> Iterator[Opcode]:
         for name in ("ADD", "MUL"):
             yield row(f"{letter}{name}", "compute", f"{r}={r},{r}", pipe, latency, "f" + name.lower(), t, FLOAT)
         yield row(f"{letter}FMA", "compute", f"{r}={r},{r},{r}", pipe, latency, "ffma", t, FLOAT)
-        for name in ("MIN", "MAX"):
+        for name in ("MIN", "MAX"):  # of f64: a compare, and what selects both words of the result
             yield row(
                 f"{letter}{name}",
                 "compute",
                 f"{r}={r},{r}",
-                cheap_pipe,
+                cheap_pipe if r == "R" else "fp64",
                 cheap_latency,
                 "f" + name.lower(),
                 t,

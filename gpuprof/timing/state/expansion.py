@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import FIELDS, unpack_name
-from gpuprof.isa.opcodes import TABLE, by_number
+from gpuprof.isa.opcodes import TABLE, by_number, numbers
 from gpuprof.isa.row import Opcode
 
 GENERATIONS = (75, 80, 90, 100, 120)
@@ -82,6 +82,9 @@ class Path64(NamedTuple):
 
 
 PATHS64 = by_number({"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)})
+# The fp64 pipe compares, as ptxas 13.0 writes it for all generations (DSETP.MIN, DSETP.MAX); then the ALU selects, and
+# mends the result if an operand is no number.
+EXTREMA64 = numbers("DMIN", "DMAX")
 
 
 def slot_interval(op: Opcode) -> int:
@@ -93,11 +96,15 @@ def slot_interval(op: Opcode) -> int:
         return -(-op.slots // words)
     if op.number in PATHS64:
         return max(1, round(op.slots / PATHS64[op.number].operations))
+    if op.number in EXTREMA64:
+        return op.slots
     return EVERY.get(op.latency, 1)
 
 
 def chain_cycles(op: Opcode, chip: Chip) -> int:
     """Cycles from one slot of an expansion to the next: the chip's, or what makes the whole as long as its path is."""
+    if op.number in EXTREMA64:
+        return _interval(op, chip, chip.latency["fp64"] + chip.bypass["fp64_to_math"] + 2 * chip.latency["alu"])
     path = PATHS64.get(op.number)
     if path is None:
         return chip.chain.get(op.latency, chip.chain["other"])
@@ -105,7 +112,12 @@ def chain_cycles(op: Opcode, chip: Chip) -> int:
     cycles = latency["xu"] + chip.bypass["xu"] + path.in_a_row * latency["fp64"] + chip.branch_cycles
     if path.checks_result:
         cycles += chip.bypass["fp64_to_math"] + latency["fma"] + latency["alu"] + chip.guard_cycles
-    return max(1, round((cycles - latency[op.latency]) / (op.slots - 1)))
+    return _interval(op, chip, cycles)
+
+
+def _interval(op: Opcode, chip: Chip, cycles: int) -> int:
+    """Cycles from one slot of an expansion to the next where its result is there after so many."""
+    return max(1, round((cycles - chip.latency[op.latency]) / (op.slots - 1)))
 
 
 def counts_lanes(op: Opcode, chip: Chip) -> bool:

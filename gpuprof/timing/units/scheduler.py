@@ -255,9 +255,10 @@ def issue(machine, partition, slot, follows, cycle):
     earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
-        # The registers were waited for before the first slot. Later slots follow at intervals of `chain` cycles.
+        # The registers were waited for before the first slot. Later slots follow at intervals of `chain` cycles, from
+        # when the unit takes this one.
         w.held = 1 << CLASS_WAIT
-        until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain
+        until_at(machine, wi, CLASS_WAIT).value = served + inst.chain
         cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(machine, wi, earliest)
     else:

@@ -12,6 +12,8 @@ from tests.silicon.case import Case, Run
 IMAGE = 4096
 INPUT = IMAGE + 14
 LENGTH = 2**22
+# Blocks that an SM does in whole waves, if 3, 4, 6 or 12 run at a time (1536 threads), or 8 or 16 (2048 threads).
+WAVES = {"rtx3090": 24, "a100-40": 32}
 
 
 def line(number: int, kernel: str, arrays: str, shared: int = 0) -> Case:
@@ -39,11 +41,16 @@ def nvbench(number: int, runs: tuple[Run, ...], whole: float, parts: int) -> Cas
 
 
 def tuned(id: str, card: str, parts: int, bx: int, by: int, across: int, down: int, padded: bool = False) -> Case:
-    """Four rows of blocks, and eight: the rows share most of what they load, as in the whole image."""
+    """Two SMs with WAVES blocks each, and with twice as many: no SM ends with a wave that is not full. Rows of blocks
+    share most of what they load, as in the whole image.
+    """
     kernel = f"tuned<{bx}, {by}, {across}, {down}, {str(padded).lower()}>"
     arrays = f"f32[{IMAGE},{IMAGE}], f32[{INPUT},{INPUT}]=random, f32[225]"
     wide = max(4, 2048 // (bx * by * across * down))
-    runs = tuple(Run((f"{kernel}<<<({wide}, {rows}), ({bx}, {by})>>>({arrays})",), wide * rows) for rows in (4, 8))
+    rows = 2 * WAVES[card] // wide
+    runs = tuple(
+        Run((f"{kernel}<<<({wide}, {tall}), ({bx}, {by})>>>({arrays})",), wide * tall) for tall in (rows, 2 * rows)
+    )
     blocks = ceil(IMAGE / (bx * across)) * ceil(IMAGE / (by * down))
     return Case(id, "convolutions", card, "convolutions.cu", runs, parts, blocks / parts)
 
@@ -53,8 +60,8 @@ def rtx3090(bx: int, by: int, across: int, down: int) -> Case:
 
 
 def a100(bx: int, by: int, across: int, down: int, padded: int = 0) -> Case:
-    """That card's clock is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16
-    wide, with and without padding), where A100s whose clock is known take 1.0 to 1.08. So these are compared by ratios.
+    """The clock is not known: at 1410 MHz a second pass through the banks would take 1.74 cycles (blocks 16 wide,
+    with and without padding), where A100s whose clock is known take 1.0 to 1.08. So these are compared by ratios.
     """
     id = f"bh-a100-conv-{bx}_{by}_{across}_{down}_0_{padded}_1_1_15_15"
     return replace(tuned(id, "a100-40", 54, bx, by, across, down, bool(padded)), group="bh-a100-conv")

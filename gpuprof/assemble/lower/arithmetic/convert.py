@@ -9,6 +9,7 @@ from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 _OF_PACKED = ("rna", "rs")  # only to tf32 and to packed types
 _ROUNDING = ("rn", "rz", "rm", "rp", *_OF_PACKED)
+_ONE = 0x3FF0000000000000  # 1.0
 
 
 def _cvt(lowering):
@@ -41,10 +42,22 @@ def _scalar(lowering, to: str, source: str, integral: bool, fields: dict):
     value = lowering.reg(lowering.src(lowering.operand(1), source), type_file(source))
     if to in FLOAT_TYPES:
         dst = lowering.dst(lowering.operand(0), to)
+        if to == "f64" and fields["sat"]:
+            return _clamped(lowering, dst, source, value, integral, fields | {"sat": 0})
         if to == source:
             return _same_float(lowering, dst, to, value, integral, fields)
         return lowering.emit(f"CVT.{to}.{source}".upper(), dst=dst, a=value, mods=pack(**fields))
     return _to_integer(lowering, to, source, value, fields)
+
+
+def _clamped(lowering, dst, source: str, value, integral: bool, fields: dict):
+    """A double held between 0 and 1: the fp64 pipe does not clamp what it computes, so ptxas compares it with both."""
+    if source != "f64":
+        value = lowering.op(f"CVT.F64.{source}".upper(), a=value, mods=pack(**fields))
+    elif integral:
+        value = lowering.op("FRND.F64", a=value, mods=pack(**fields))
+    above = lowering.op("DMAX", a=value, b=Imm(0))
+    return lowering.emit("DMIN", dst=dst, a=above, b=Imm(_ONE))
 
 
 def _same_float(lowering, dst, kind: str, value, integral: bool, fields: dict):
@@ -52,10 +65,11 @@ def _same_float(lowering, dst, kind: str, value, integral: bool, fields: dict):
         return lowering.emit(f"FRND.{kind}".upper(), dst=dst, a=value, mods=pack(**fields))
     if not fields["sat"] and not fields["ftz"]:
         return lowering.copy(dst, value)
+    if kind == "f64":
+        raise NoVariant(".ftz form of")
     # x + -0 is x, but flushed and clamped.
     row, minus_zero = {
         "f32": ("FADD", 1 << 31),
-        "f64": ("DADD", 1 << 63),
         "f16": ("HADD", 1 << 15),
         "bf16": ("BADD", 1 << 15),
     }[kind]
