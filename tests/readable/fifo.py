@@ -70,12 +70,11 @@ class Way:
         and over.
         """
         chip = self.gpu.chip
-        begin = max(Fraction(t), sm.lsu)
-        sm.lsu_occupant = None  # no warp's
-        sm.lsu = begin + max(
+        passes = max(
             Fraction(1),
             *(in_ticks(cycles) for cycles in (chip.lsu_cycles, chip.tag_pass_cycles, chip.tag_lookup_cycles)),
         )
+        begin = sm.take_turn(t, passes, None)  # no warp's
         part = max(128, self.sampling.buffer_nbytes // chip.sms // 128 * 128)
         apart = next(size for size in (8, 16, 32, 64, 128) if size >= self.record_nbytes)
         address = BUFFER_ADDRESS + sm.number * part + self.stored[sm.number] * apart % part

@@ -192,6 +192,7 @@ class Multiprocessor:
         self.slots_free = {}  # block slot -> cycle it was freed
         self.blocks = 0
         self.lsu = Fraction(0)
+        self.operands = Fraction(0)  # when shared memory has given the operands of all wgmma that are under way
         self.lsu_occupant = self.constant_occupant = None
         self.constant_free = 0
         self.fp64 = Fraction(0)  # from when on the fp64 unit that the partitions share takes the next one
@@ -200,6 +201,14 @@ class Multiprocessor:
         self.miss_registers, self.misses = {}, 0
         self.half = 0
         self.returned = 0  # when the last miss of its L1 comes back
+
+    def take_turn(self, arrival, passes, occupant):
+        """The load/store unit is busy for `passes`, from when it is free. Operands of wgmma wait for that."""
+        begin = max(Fraction(arrival), self.lsu)
+        self.lsu, self.lsu_occupant = begin + passes, occupant
+        if self.operands > arrival:
+            self.operands += passes
+        return begin
 
     def warps(self):
         return [(p, k, w) for p in self.partitions for k, w in enumerate(p.lanes) if w]
@@ -652,12 +661,12 @@ class Gpu:
         begin = max(port.time, Fraction(t))
         nbytes_of_k = form.k * NBITS[form.unit] // 8
         operands = rows * 8 * nbytes_of_k / 4 + (16 * nbytes_of_k if form.wgmma == "SS" else 0)
-        sm.lsu = max(sm.lsu, Fraction(t)) + in_ticks(Fraction(operands) / 128)
-        port.time = max(begin + rows * in_ticks(self.occupied(instruction.op, "tensor")), sm.lsu)
+        port.time = begin + rows * in_ticks(self.occupied(instruction.op, "tensor"))
+        if operands:
+            sm.operands = max(sm.operands, sm.lsu, Fraction(t)) + in_ticks(Fraction(operands) / 128)
+            port.time = max(port.time, sm.operands)
         port.free = max(port.free, t + 1, math.floor(port.time))
         port.occupant = Cause("pipe", warp.pc, False, warp)
-        if operands:
-            sm.lsu_occupant = Cause("queued", warp.pc, False, warp)
         done = max(math.floor(begin) + self.chip.latency[instruction.op.latency], math.floor(port.time))
         self.write(warp, instruction, done, Cause("product", warp.pc))
         if done >= warp.products[-1][0]:
@@ -892,8 +901,7 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
-        turn = max(sm.lsu, Fraction(t))
-        sm.lsu, sm.lsu_occupant = turn + in_ticks(self.chip.barrier_lsu_cycles), Cause("queued", warp.pc, False, warp)
+        turn = sm.take_turn(t, in_ticks(self.chip.barrier_lsu_cycles), Cause("queued", warp.pc, False, warp))
         t = math.ceil(turn)
         cause = self.latecomer(warp)
         warp.longest = 0, 0
@@ -1043,11 +1051,9 @@ class Gpu:
         if len(behind) >= depth:
             address = max(address, behind[-depth])
         partition.address_free = address + chip.address_cycles
-        begin = max(Fraction(address), sm.lsu)
         self.behind = sm.lsu_occupant if sm.lsu > address else None
-        sm.lsu_occupant = Cause("queued", warp.pc, conflict, warp)
+        begin = sm.take_turn(address, cycles, Cause("queued", warp.pc, conflict, warp))
         partition.queued.append(Cause("queue", warp.pc, conflict, warp))
-        sm.lsu = begin + cycles
         start = math.ceil(begin)
         behind.append(start)
         partition.queue.append(address + chip.queue_hold_cycles)

@@ -267,6 +267,27 @@ def test_throughput_of_warp_groups(chip, columns, kind, cycles):
     assert (ends[0] - ends[1]) / 32 == pytest.approx(cycles, rel=0.02)
 
 
+@pytest.mark.parametrize("passes", [1, 9])
+def test_accesses_go_before_operands(chip, passes):
+    """A group queues 128 m64n8k16, whose operands take 18 cycles each, and then 8 more. Another warp loads 32
+    times from shared memory meanwhile: each load takes as long as without the group, and the last products as much
+    longer as all loads keep the banks.
+    """
+    first, last = ([inst for _ in range(times) for inst in wgmma(8)] for times in (128, 8))
+    multiply = [*first, COMMIT, wait(0), *last, COMMIT, wait(0), EXIT]
+    load = [inst for _ in range(32) for inst in (make("LDS.32", dst=4, a=9), make("FADD", dst=9, a=4, b=4))] + [EXIT]
+    code = [make("BRA", guard=0, imm=16 * len(multiply)), *multiply, *load]
+    accesses = [access((), wavefronts=passes, conflicts=passes)] * 32
+    idle, group, loader = warp([0, 3]), warp([0, 1]), warp([0, 2], accesses)
+    together = agree(chip, [*code, EXIT], [group] * 4 + [loader] + [idle] * 3, 8)
+    loads = agree(chip, [*code, EXIT], [idle] * 4 + [loader] + [idle] * 3, 8)
+    products = agree(chip, [*code, EXIT], [group] * 4 + [idle] * 4, 8)
+    short = INDEX["short_scoreboard"]
+    assert together.ledger[:, short].sum() == loads.ledger[:, short].sum() > 0
+    later = together.ledger[:, WARPGROUP].sum() - products.ledger[:, WARPGROUP].sum()
+    assert later == pytest.approx(4 * 32 * passes, abs=16)
+
+
 def test_all_but_the_newest_groups(chip):
     """Waiting for all but one group of two takes half as long as waiting for both."""
     code = [*wgmma(256), COMMIT, *wgmma(256), COMMIT, wait(1), wait(0), EXIT]

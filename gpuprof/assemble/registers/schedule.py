@@ -2,7 +2,7 @@
 
 Each region first gets the order that keeps the fewest registers alive. From there instructions move up to where their
 operands are there, as long as no place between gets more registers than the budget. So the budget holds wherever any
-order was found that keeps it.
+order was found that keeps it. Between two instructions of the transcendental pipe others come, as far as there are any.
 """
 
 from bisect import insort
@@ -24,6 +24,7 @@ _OWN = RESERVED_WORDS + 1  # the program counter and the stack pointer
 # Latencies over which a load, and what it needs, moves up that takes registers of the budget; fitted to ptxas'
 # registers.
 _AHEAD = 2
+_XU_CYCLES = 8  # from one MUFU, POPC or FLO to the next: stall counts of ptxas 13.0, sm_75 to sm_90
 _LARGEST_REGION = 16384  # instructions
 _MOST_PAIRS = 1 << 20  # of a store and another access to memory, in a region: each is looked at for their order
 _WINDOW = 256  # instructions over which one may move up; each choice looks at all that are ready among them
@@ -152,6 +153,8 @@ class _Ordering:
         self.waits = [LATENCY[inst.op.number] >= _LONG_CYCLES for inst in graph.region]
         self.ahead = [_AHEAD * cycles for cycles in graph.longest_waits]
         self.start = [0] * len(part.order)  # when the operands are there
+        self.on_xu = [inst.op.latency == "xu" for inst in graph.region]
+        self.xu_free = 0  # from when on its pipe takes the next one
         # Of equals the longest path, and then what is first in the fallback.
         self.rank = [0] * len(part.order)
         by_rank = sorted(range(len(part.order)), key=lambda index: (-self.height[index], self.place[index]))
@@ -184,6 +187,9 @@ class _Ordering:
             self._issue(index)
             if start[index] > now:
                 now = start[index]
+            if self.on_xu[index]:
+                now = max(now, self.xu_free)
+                self.xu_free = now + _XU_CYCLES
             for successor, cycles in graph.successors[index]:
                 ready_at = now + cycles
                 if ready_at > start[successor]:
@@ -209,6 +215,7 @@ class _Ordering:
         best, best_key = following, -1
         start, height, place, rank = self.start, self.height, self.place, self.rank
         changes, scratch, waits = self.change, self.graph.scratch, self.waits
+        on_xu, xu_free = self.on_xu, self.xu_free
         n = len(place)
         last = self.first + _WINDOW
         for index in ready:
@@ -229,6 +236,8 @@ class _Ordering:
                     if nearer[place[index] - self.first] > self.budget:
                         continue
             begin = start[index] if start[index] > now else now
+            if on_xu[index] and xu_free > begin:
+                begin = xu_free
             if change > 0 and not waits[index] and finish - height[index] > begin:
                 begin = finish - height[index]
             key = begin * n + rank[index]

@@ -237,6 +237,7 @@ SM = np.dtype(
         ("distributor_tick", "i8"),  # from when on it takes another warp of a draw
         ("lsu_tick", "i8"),
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
+        ("operand_tick", "i8"),  # when shared memory has given the operands of all wgmma that are under way
         ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one
         ("constant_occupant", "i8"),  # cause: what took that unit last
         ("fp64_tick", "i8"),  # from when on the fp64 unit that the partitions share takes the next one

@@ -45,7 +45,8 @@
 5.0 Programs and scripts have a host: its calls, copies over its link, fills, graphs and events take time on one clock
     with the GPU, and a launch starts once the host has made it. Launches of V100 and T4 follow each other sooner;
     nodes of a graph do on every chip. Lanes that arrive at one memory barrier take turns. Where an L2 has two halves,
-    copies of the other half's lines take the room of others.
+    copies of the other half's lines take the room of others. Accesses to shared memory go before the
+    operands of queued wgmma.
 """
 
 MODEL_VERSION = "5.0"

@@ -27,6 +27,7 @@ from gpuprof.timing.state.table_rows import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.units.banks import take_turn
 from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
 from gpuprof.timing.units.mbarrier import let_go
 from gpuprof.timing.units.scoreboard import hold, sleep
@@ -40,7 +41,7 @@ ANY = -1
 def arrive(machine, warp, barrier, threads, waits, cycle):
     """`warp` issues its arrival in `cycle`, and waits there unless `waits` is 0."""
     w = warp_at(machine, warp)
-    cycle = take_turn(machine, warp, cycle)
+    cycle = arrival_turn(machine, warp, cycle)
     block = block_at(machine, w.block_slot)
     cause = latecomer(machine, warp)
     # At the next barrier the warp is judged by its stalls from here on.
@@ -68,12 +69,11 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
 
 
 @call_njit
-def take_turn(machine, warp, cycle):
+def arrival_turn(machine, warp, cycle):
     """The cycle in which the SM's load/store unit takes an arrival that issued in `cycle`."""
-    sm = sm_at(machine, part_at(machine, warp_at(machine, warp).partition).sm)
-    tick = max(cycle << TICK_BITS, sm.lsu_tick)
-    sm.lsu_tick = tick + machine.barrier_ticks
-    sm.lsu_occupant = itself(machine, warp, QUEUED)
+    sm = part_at(machine, warp_at(machine, warp).partition).sm
+    tick = take_turn(machine, sm, cycle << TICK_BITS, machine.barrier_ticks)
+    sm_at(machine, sm).lsu_occupant = itself(machine, warp, QUEUED)
     return (tick + TICKS - 1) >> TICK_BITS
 
 

@@ -10,6 +10,7 @@ from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import BUFFER_LINE, NEVER, TICK_BITS, TICKS, WRITE
 from gpuprof.timing.state.table_rows import fifo_at, leaves_at, loss_at, request_at, sm_at
+from gpuprof.timing.units.banks import take_turn
 from gpuprof.timing.units.l1 import request
 
 
@@ -44,9 +45,9 @@ def store(machine, sm, cycle):
     """The oldest record goes to the load/store unit in `cycle`."""
     s = sm_at(machine, sm)
     slot = fifo_at(machine, sm, s.stores % machine.fifo_depth)
-    tick = max(cycle << TICK_BITS, s.lsu_tick)
     # One pass, as a store to a single line takes.
-    s.lsu_tick = tick + max(max(TICKS, machine.lsu_ticks), max(machine.tag_pass_ticks, machine.tag_lookup_ticks))
+    ticks = max(max(TICKS, machine.lsu_ticks), max(machine.tag_pass_ticks, machine.tag_lookup_ticks))
+    tick = take_turn(machine, sm, cycle << TICK_BITS, ticks)
     # No instruction of the kernel is to blame for a wait for a record.
     s.lsu_occupant = 0
     slot.leaves = (tick + TICKS - 1) >> TICK_BITS

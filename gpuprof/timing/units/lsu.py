@@ -61,6 +61,7 @@ from gpuprof.timing.state.table_rows import (
     word_at,
 )
 from gpuprof.timing.units.async_copies import add_to_group, open_group
+from gpuprof.timing.units.banks import take_turn
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
 from gpuprof.timing.units.instruction_fetch import constant_line
@@ -116,10 +117,9 @@ def pass_on(machine, warp, address, ticks, conflict):
     part = part_at(machine, warp_at(machine, warp).partition)
     sm = sm_at(machine, part.sm)
     part.address_free = address + machine.address_cycles
-    tick = max(address << TICK_BITS, sm.lsu_tick)
     machine.lsu_behind = sm.lsu_occupant if sm.lsu_tick > address << TICK_BITS else 0
     sm.lsu_occupant = itself(machine, warp, QUEUED) | conflict
-    sm.lsu_tick = tick + ticks
+    tick = take_turn(machine, part.sm, address << TICK_BITS, ticks)
     return (tick + TICKS - 1) >> TICK_BITS
 
 

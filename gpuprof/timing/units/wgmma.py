@@ -1,7 +1,7 @@
 """wgmma: multiplications that a warp starts and waits for later, by groups.
 
 They queue in front of the tensor pipe, without limit, and do not keep their warp. Each takes the pipe once its operands
-in shared memory have been read, through the banks that loads take, too. `wgmma.wait_group` holds the warp until all
+in shared memory have been read, through the banks that loads take first. `wgmma.wait_group` holds the warp until all
 groups but the newest have ended.
 
 The open group has the scoreboard entry number `products` modulo N_GROUPS: when it ends. What a warp starts later ends
@@ -13,28 +13,26 @@ import numpy as np
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import CAUSE_MASK, ENTRY_SHIFT, KIND, N_GROUPS, PORT_TENSOR, TICK_BITS
-from gpuprof.timing.state.table_rows import board_at, maker_at, part_at, port_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import board_at, maker_at, part_at, port_at, warp_at
+from gpuprof.timing.units.banks import read_operands
 from gpuprof.timing.units.cause_ledger import itself
 from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import hold, write_results
 
 WARPGROUP = INDEX["warpgroup_arrive"]
-PIPE, PRODUCT, QUEUED = KIND["pipe"], KIND["product"], KIND["queued"]
+PIPE, PRODUCT = KIND["pipe"], KIND["product"]
 
 
 @call_njit
 def multiply(machine, warp, inst, cycle):
     """`warp` starts a multiplication in `cycle`."""
     w = warp_at(machine, warp)
-    sm = sm_at(machine, part_at(machine, w.partition).sm)
     port = port_at(machine, w.partition, PORT_TENSOR)
     begin = max(port.tick, cycle << TICK_BITS)
     end = begin + inst.port_ticks
-    # wgmma reads operands from shared memory through the banks that loads take, at 128 bytes a cycle.
     if inst.operand_ticks:
-        sm.lsu_tick = max(sm.lsu_tick, cycle << TICK_BITS) + inst.operand_ticks
-        sm.lsu_occupant = itself(machine, warp, QUEUED)
-        end = max(end, sm.lsu_tick)
+        sm = part_at(machine, w.partition).sm
+        end = max(end, read_operands(machine, sm, cycle << TICK_BITS, inst.operand_ticks))
     port.tick = end
     port.occupant = itself(machine, warp, PIPE)
     before = max(port.free, cycle + 1)
