@@ -31,6 +31,7 @@ from gpuprof.compile.passes.flushing import flush_in_intrinsics
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.local_fills import fill_widely
 from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
+from gpuprof.compile.passes.register_ranges import hide_ranges, show_registers
 from gpuprof.compile.passes.run_time_steps import count_as_nvcc
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.struct_copies import align_copies, without_types
@@ -221,7 +222,7 @@ def generate(
     if numbered:
         verbose, listing = locations.verbose_output(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
         ptx = locations.with_places(ptx, show(verbose), listing, numbered)
-    ptx = add_cluster_dims(ptx, cluster_dims)
+    ptx = show_registers(add_cluster_dims(ptx, cluster_dims))
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     if numbered:
         ptx, known = locations.without_comments(ptx, numbered.table)
@@ -243,7 +244,7 @@ def _arranged(
     # Full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = ir.replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     like_nvcc = return_words(count_as_nvcc(unroll_over_local_arrays(name_scopes(lines_only))))
-    prepared = hide_divisions(copy_in_callee(like_nvcc), arch)
+    prepared = hide_ranges(hide_divisions(copy_in_callee(like_nvcc), arch), arch)
     prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(fill_widely(widen_copies(optimized))), positions
