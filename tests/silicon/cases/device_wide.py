@@ -17,7 +17,7 @@ SHORTEST_US = {  # NVIDIA/cccl, babelstream's mul of 2^16 I8: pull requests 4815
     "h200": 3.935,
     "b200": 6.144,
 }
-EVENTS_US = {"a100-pcie-80": 3.0, "h200-nvl": 1.4, "b200": 2.6}
+EVENTS_US = {"a100-pcie-80": 3.0, "h200-nvl": 1.4, "b200": 3.8}
 SHORTEST = "multiply<<<32, 128>>>(u32[16384]=random, u32[16384], 3)"
 RESIDENT = 5 * 8  # blocks of 256 threads an SM that CUB's sums have at most
 
