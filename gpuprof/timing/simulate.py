@@ -40,8 +40,8 @@ from gpuprof.timing.state.machine import (
 from gpuprof.timing.state.machine_tables import Blame, Cell, Core, Memory, Program
 from gpuprof.timing.state.stall_tables import stalls_of
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.timing.state.write_queues import write_until
 from gpuprof.timing.trace_feed import LiveTrace
+from gpuprof.timing.write_queues import write_until
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch

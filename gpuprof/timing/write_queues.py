@@ -1,4 +1,4 @@
-"""What channels write of their queues (units/write_back.py) between the requests of a batch of launches."""
+"""Channels write what is queued (units/write_back.py) before and after a batch of launches, too."""
 
 import numpy as np
 
