@@ -1579,7 +1579,7 @@ class Gpu:
         return max(time, room)
 
     def change(self, line, entry, sectors, time):
-        """Stores change sectors of a line. A set keeps so many lines that are changed as a whole; the oldest is queued."""
+        """Stores change sectors of a line. A set keeps some lines that are changed as a whole; the oldest is queued."""
         channel = self.channel_of(line)
         self.catch_up(channel, time)
         if entry.ticket <= self.drained[channel]:

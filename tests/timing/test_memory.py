@@ -256,8 +256,9 @@ def test_wide_shared_loads(chip):
 
 @pytest.mark.parametrize("what, with_loads, turns", [("stores alone", False, 0), ("loads between them", True, 6)])
 def test_a_bus_turns_once_a_full_queue_of_sectors_that_are_written_among_reads(tmp_path, what, with_loads, turns):
-    """Lines of one set that keeps four changed ones, one channel that is always busy: 104 lines are written whole and as
-    many asked for in turn, so 100 written ones are queued, 400 sectors: six times 64. A turn takes 100 ns, 141 cycles.
+    """Lines of one set that keeps four changed ones, one channel that is always busy: 104 lines are written whole and
+    as many asked for in turn, so 100 written ones are queued, 400 sectors: six times 64. A turn takes 100 ns, 141
+    cycles.
     """
 
     def busy(turn_ns):

@@ -1,10 +1,9 @@
 """Lines of the L2 that stores have changed, written to the DRAM before their places are needed.
 
-A set keeps `l2_dirty_ways` of them. Once it has more that are changed as a whole, the one of these that was used longest
-ago is queued at its channel. A
-channel works on its queue while nothing else is to do, and while there are reads as much as they take: a read and the
-queue have the bus by turns. So stores wait for the DRAM only once their places hold lines that are still queued, and
-what a launch has left in the queue is written while the next one starts.
+A set keeps `l2_dirty_ways` of them. Once it has more that are changed as a whole, the one of these that was used
+longest ago is queued at its channel. A channel works on its queue while nothing else is to do, and while there are
+reads as much as they take: a read and the queue have the bus by turns. So stores wait for the DRAM only once their
+places hold lines that are still queued, and what a launch has left in the queue is written while the next one starts.
 
 A line's ticket is the total of what its channel had queued when the line was: the line is written once the channel has
 written as much.

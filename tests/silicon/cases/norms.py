@@ -1,7 +1,7 @@
 """Norms, softmax and activations by Triton, as Liger's benchmarks launch them: a program a row.
 
-Before each launch the benchmark (`triton.testing.do_bench`) clears the L2 with stores, and the launch follows at once: a
-fill of twice the L2 is in front. A part of the chip has its share of the rows.
+Before each launch the benchmark (`triton.testing.do_bench`) clears the L2 with stores, and the launch follows at once:
+a fill of twice the L2 is in front. A part of the chip has its share of the rows.
 """
 
 from tests.silicon.case import Case, Run
