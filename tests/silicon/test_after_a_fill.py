@@ -1,4 +1,4 @@
-"""Kernels after a fill of the L2 and a pause, as nvbench times them, on an RTX 5090: what is still to be written then."""
+"""Kernels after a fill of the L2 and a pause, as nvbench times them, on an RTX 5090: what is left to be written then."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def after_a_fill(folder, launch: str):
     (1 << 25, 67.3, "F16, 2^24: NVIDIA/cccl, pull request 7391"),
 ])  # fmt: skip
 def test_a_sum_writes_as_much_as_it_stores(tmp_path, nbytes, published_us, source):
-    """Two arrays are read and one is written, and little more: an L2 full of dirty lines would triple what is written."""
+    """Two arrays are read and one is written, and little more. An L2 full of dirty lines would triple it."""
     n = nbytes // 16
     arrays = ", ".join(f"{name}: u32[{4 * n}]" for name in ("to", "a", "b"))
     found_us, timing = after_a_fill(tmp_path, f"add<<<{n // 256}, 256>>>({arrays}, {n})")
@@ -56,4 +56,4 @@ def test_a_fill_is_faster_than_the_dram(tmp_path):
         after_a_fill(tmp_path, f"fill<<<{nbytes // 4096}, 256>>>(to: u32[{nbytes // 4}], {nbytes // 16})")
         for nbytes in (1 << 16, 1 << 24)
     )
-    assert 2.0 < (1 << 24) / (many_us - few_us) / 1e6
+    assert (1 << 24) / (many_us - few_us) / 1e6 > 2.0
