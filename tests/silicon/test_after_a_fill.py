@@ -1,4 +1,4 @@
-"""Kernels after a fill of the L2 and a pause, as nvbench times them, on an RTX 5090: what is left to be written then."""
+"""Kernels after a fill of the L2 and a pause, as nvbench times them, on an RTX 5090: what is still to be written."""
 
 import pytest
 
