@@ -115,9 +115,8 @@ MISSING = (
         "data that all blocks read together and that exceeds a half may be a seventh too fast"),
     Missing("DRAM", "refresh by itself, rows that close when idle",
         "unknown: no measurement was found"),
-    Missing("DRAM", "writes that are held back and drained together, while reads wait; dirty lines that are written "
-        "back before the L2 needs their places",
-        "short blocks that load and store are up to a sixth too fast; a launch after a fill finds the L2 dirty"),
+    Missing("DRAM", "writes that are held back and drained together, while reads wait",
+        "short blocks that load and store are up to a sixth too fast"),
     Missing("TLB", "the number of misses in flight, SMs that share a TLB, walks (except on v100 and t4)",
         "accesses at random in many GB may be too fast"),
     Missing("draws", "size of the memory on the chip between stages, what it takes of the L1, and its ways between SMs",
