@@ -2,7 +2,7 @@
 
 from tests.mcp_server.test_server import session_with
 
-LAUNCH = "// LAUNCH: scaled<<<(16, 16), (32, 32)>>>(out: f32[512,512], in: f32[512,512]=random, 512)"
+LAUNCH = "// LAUNCH: scaled<<<(24, 24), (32, 32)>>>(out: f32[768,768], in: f32[768,768]=random, 768)"
 PLAIN = """    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
     out[x * n + y] = in[y * n + x] * {a} + {b};"""
 TILED = """    __shared__ float tile[32][{pitch}];

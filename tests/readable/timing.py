@@ -1564,7 +1564,7 @@ class Gpu:
                 if entry.words[place] == 0xFF:
                     entry.valid |= 1 << place
         if r.kind != "read":
-            self.change(r.line, entry, r.sectors, time)
+            self.mark_changed(r.line, entry, r.sectors, time)
         return arrives
 
     def is_there(self, r):
@@ -1578,7 +1578,7 @@ class Gpu:
             self.taken = math.floor(room)
         return max(time, room)
 
-    def change(self, line, entry, sectors, time):
+    def mark_changed(self, line, entry, sectors, time):
         """Stores change sectors of a line. A set keeps some lines that are changed as a whole; the oldest is queued."""
         channel = self.channel_of(line)
         self.catch_up(channel, time)

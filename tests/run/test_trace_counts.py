@@ -70,9 +70,9 @@ def test_accesses_are_the_emulators(tmp_path, source, launch):
 
 
 PASSES = """
-__global__ void twice(const float *x, float *y)
+__global__ void twice(volatile const float *x, float *y)
 {
-    float a = x[threadIdx.x], b = x[threadIdx.x + 32], c = ((volatile const float *)x)[threadIdx.x];
+    float a = x[threadIdx.x], b = x[threadIdx.x + 32], c = x[threadIdx.x];
     ((volatile float *)y)[2 * threadIdx.x] = a + b + c;
 }
 """

@@ -34,16 +34,16 @@ def test_the_page_shows_what_is_stored():
 
 
 def test_a_line_and_the_summary():
-    """The card took 369,600 and 51,970 cycles, the model 365,500 and 47,860."""
+    """The card took 369,600 and 51,970 cycles, the model 362,600 and 47,420."""
     near, far, none = (
         Outcome(MODEL_VERSION, STRIDES.before, *rest)
         for rest in (("bank_conflicts", 1, 7.7), ("barriers", 2, 1.5), ("", 0, 0.0))
     )
     head = "| a100-80-smemstride32 | a100-80-smemstride33 | a100-80 | a stride of 33 words | bank_conflicts |"
     assert [table.line(STRIDES, each) for each in (near, far, none)] == [
-        f"{head} bank_conflicts | 1 | 7.11 | 7.64 | 7.70 |",
-        f"{head} barriers | 2 | 7.11 | 7.64 | 1.50 (off) |",
-        f"{head} - | - | 7.11 | 7.64 | - (off) |",
+        f"{head} bank_conflicts | 1 | 7.11 | 7.65 | 7.70 |",
+        f"{head} barriers | 2 | 7.11 | 7.65 | 1.50 (off) |",
+        f"{head} - | - | 7.11 | 7.65 | - (off) |",
     ]
     assert table.summary([(STRIDES, near), (STRIDES, far), (STRIDES, none)]) == (
         "The author's topic is first in 1 of 3, further down in 1.",
