@@ -18,8 +18,12 @@ KNOWN = {
         "ptxas does 24 channels at once, ours 4, and widens an offset in the sum that needs it",
     ),
     **dict.fromkeys(
-        (*(f"in_polygon<0, 256, 1, {method}, 100>" for method in range(3)), "in_polygon<0, 256, 4, 1, 100>"),
+        (*(f"in_polygon<0, 256, 1, {method}, 200>" for method in range(3)), "in_polygon<0, 256, 4, 1, 200>"),
         "a turn of the loop has an edge, ptxas' has two to eight; it also joins predicates in threes",
+    ),
+    **dict.fromkeys(
+        ("dependent<float, 4096>", "dependent<double, 4096>", "dependent_strided<float, 4096>"),
+        "ptxas does more turns of the loop at a time",
     ),
     "line_tiled": "values that ptxas computes again are held, in more registers than there are",
     **dict.fromkeys(
