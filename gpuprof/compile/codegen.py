@@ -222,7 +222,7 @@ def generate(
     if numbered:
         verbose, listing = locations.verbose_output(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
         ptx = locations.with_places(ptx, show(verbose), listing, numbered)
-    ptx = show_registers(add_cluster_dims(ptx, cluster_dims))
+    ptx = show_registers(add_cluster_dims(ptx, cluster_dims), ir)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     if numbered:
         ptx, known = locations.without_comments(ptx, numbered.table)

@@ -56,7 +56,19 @@ def test_code_that_reads_the_other_registers_stays():
 def test_registers_come_back():
     ptx = "\tmov.b32 \t%r1, %envreg0;\n\tmov.b32 \t%r2, %envreg5;\n\tmov.b32 \t%r3, %r1;\n"
     shown = "\tmov.u32 \t%r1, %tid.x;\n\tmov.u32 \t%r2, %ntid.z;\n\tmov.b32 \t%r3, %r1;\n"
-    assert show_registers(ptx) == shown
+    assert show_registers(ptx, IR) == shown
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
+def test_registers_that_code_reads_itself_stay(tmp_path, arch):
+    """%envreg1 is no %tid.y."""
+    path = tmp_path / "k.cu"
+    path.write_text(
+        'extern "C" __global__ void k(unsigned *out)\n'
+        '{\n    unsigned own;\n    asm("mov.b32 %0, %%envreg1;" : "=r"(own));\n    out[threadIdx.x] = own;\n}\n'
+    )
+    ptx = compile_cuda(path, arch=arch).ptx
+    assert ("%envreg1" in ptx, "%tid.y" in ptx, "%tid.x" in ptx) == (True, False, True)
 
 
 def counts(ptx: str) -> dict[str, dict[str, int]]:
