@@ -304,7 +304,7 @@ def test_table_that_names_places_that_there_are_not(folder, whole):
             from_file(folder, sealed([*chunks[:at], (b"TABL", full), *chunks[at + 1 :]]))
         except FileFormatError as error:
             refused.add(str(error).split("the table ")[1].split(" ")[0])
-    assert refused == {"l2_tag", "l2_copy", "l2_line", "slice_join", "tlb_hint"}
+    assert refused == {"l2_tag", "l2_copy", "l2_line", "l2_ticket", "slice_join", "tlb_hint"}
 
 
 def test_chunks_in_another_order(folder, whole):

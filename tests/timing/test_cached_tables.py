@@ -59,9 +59,9 @@ def tables(machine, registers=16):
     return {name: table for group in groups for name, table in group._asdict().items() if name not in SCRATCH}
 
 
-LASTING = {"l2_tag", "l2_use", "l2_line", "l2_copy", "tlb", "tlb_hint", "l2_tlb", "slice_tick", "slice_join",
-           "slice_joins", "channel_tick", "channel_turn", "channel_posted", "channel_activate", "dram_row",
-           "grid"}  # fmt: skip
+LASTING = {"l2_tag", "l2_use", "l2_line", "l2_ticket", "l2_copy", "tlb", "tlb_hint", "l2_tlb", "slice_tick",
+           "slice_join", "slice_joins", "channel_tick", "channel_turn", "channel_posted", "channel_activate",
+           "write_queue", "dram_row", "grid"}  # fmt: skip
 
 
 @pytest.mark.parametrize("blocks", [(1,), (2, 1), (300,), (3, 300, 1)], ids=str)

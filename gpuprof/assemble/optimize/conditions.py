@@ -22,14 +22,16 @@ def join_conditions(body: Body) -> None:
     blocks = body.blocks
     liveness = block_liveness(body)
     place = {block.label: index for index, block in enumerate(blocks) if block.label}
-    targeted = Counter(block.insts[-1].target for block in blocks if _branch_of(block))
+    branches = [(index, branch.target) for index, block in enumerate(blocks) if (branch := _branch_of(block))]
+    targeted = Counter(target for _, target in branches)
+    backward = [(index, place[target]) for index, target in branches if place[target] <= index]
     result: list[Block] = []
     index = 0
     while index < len(blocks):
         head, index = blocks[index], index + 1
         result.append(head)
         after = _both_go_to(head, blocks[index], place) if index < len(blocks) else None
-        if after is None or targeted[blocks[index].label] or _leaves_loop(blocks, index, after, place):
+        if after is None or targeted[blocks[index].label] or _leaves_loop(index, after, backward):
             continue
         if _can_join(head, blocks[index], set(liveness.members(liveness.live_in[after]))):
             _join(body, head, blocks[index])
@@ -53,11 +55,11 @@ def _both_go_to(head: Block, second: Block, place: dict[str, int]) -> int | None
     return place[one.target]
 
 
-def _leaves_loop(blocks: list[Block], second: int, after: int, place: dict[str, int]) -> bool:
+def _leaves_loop(second: int, after: int, backward: list[tuple[int, int]]) -> bool:
     """True if the code between `second` and the block that it jumps to goes back to where it came from; also for a jump
-    backwards."""
-    between = (_branch_of(block) for block in blocks[second:after])
-    return after <= second or any(branch is not None and place[branch.target] < second for branch in between)
+    backwards. `backward`: the blocks that jump back, and where to.
+    """
+    return after <= second or any(second <= index < after and target < second for index, target in backward)
 
 
 def _can_join(head: Block, second: Block, live_after: set[int]) -> bool:

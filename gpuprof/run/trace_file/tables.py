@@ -17,7 +17,8 @@ def fault_of_tables(machine: Machine) -> str:
     return ""
 
 
-def _limits(machine: Machine) -> list[tuple[str, np.ndarray, int]]:
+def _limits(machine: Machine) -> list[tuple[str, np.ndarray, int | np.ndarray]]:
+    queue, most_word = machine.write_queue, np.iinfo(np.int64).max
     return [
         ("l2_tag", machine.l2_tag, MOST_LINE),
         ("l2_copy", machine.l2_copy, MOST_LINE << COPY_SHIFT),
@@ -25,6 +26,10 @@ def _limits(machine: Machine) -> list[tuple[str, np.ndarray, int]]:
         ("l2_line", machine.l2_line["dirty"], ALL_SECTORS),
         ("slice_join", machine.slice_join["line"], MOST_LINE),
         ("slice_join", machine.slice_join["sectors"], ALL_SECTORS),
-        ("slice_joins", machine.slice_joins, np.iinfo(np.int64).max),
+        ("slice_joins", machine.slice_joins, most_word),
+        ("write_queue", queue["queued"], most_word),
+        ("write_queue", queue["written"], queue["queued"]),
+        ("write_queue", queue["sectors"], most_word),
+        ("l2_ticket", machine.l2_ticket, int(queue["queued"].max())),
         ("tlb_hint", machine.tlb_hint, max(0, machine.chip.tlb_entries - 1)),
     ]

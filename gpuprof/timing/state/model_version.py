@@ -45,8 +45,9 @@
 5.0 Programs and scripts have a host: its calls, copies over its link, fills, graphs and events take time on one clock
     with the GPU, and a launch starts once the host has made it. Launches of V100 and T4 follow each other sooner;
     nodes of a graph do on every chip. Lanes that arrive at one memory barrier take turns. Where an L2 has two halves,
-    copies of the other half's lines take the room of others. Accesses to shared memory go before the
-    operands of queued wgmma.
+    copies of the other half's lines take the room of others. Accesses to shared memory go before the operands of queued
+    wgmma. Minima and maxima of f64 take the fp64 unit. A set of the L2 keeps a part of its lines changed; others are
+    written while the DRAM has nothing else to do, and by turns with reads.
 """
 
 MODEL_VERSION = "5.0"

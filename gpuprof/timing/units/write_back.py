@@ -54,12 +54,13 @@ def make_room(machine, first, index, tick):
     if count >= machine.l2_dirty_ways and found != index:
         line = l2_tag_at(machine, found).value - 1
         l2_line_at(machine, found).dirty = 0
-        l2_ticket_at(machine, found).value = queued(machine, line, n_sectors(ALL_SECTORS), tick)
+        l2_ticket_at(machine, found).value = queued(machine, line, tick)
 
 
 @inline_njit
-def queued(machine, line, count, tick):
-    """Queues `count` sectors of a line at its channel; returns their ticket."""
+def queued(machine, line, tick):
+    """Queues a line at its channel; returns its ticket."""
+    count = n_sectors(ALL_SECTORS)
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_write_sectors += count
     channel = channel_of_line(machine, line)
