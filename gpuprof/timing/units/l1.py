@@ -38,7 +38,7 @@ from gpuprof.timing.state.table_rows import (
     word_at,
 )
 from gpuprof.timing.units.l2_halves import copy_set
-from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest
+from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest, prefetch_words
 
 L1, PENDING = INDEX["l1"], INDEX["pending"]
 EPOCH_SHIFT, EPOCHS = 44, 1 << 18  # lines are those of 48-bit addresses and less
@@ -62,13 +62,9 @@ def request(machine, sm, arrival, line, sectors, kind, target, detail):
     r.watch = 0
     machine.n_requests = index + 1
     if kind != MERGE:
-        expect(
-            machine.l2_tag_table,
-            machine.l2_use_table,
-            machine.l2_line_table,
-            fold_bits(line) % machine.l2_sets * machine.l2_ways,
-            machine.l2_ways,
-        )
+        first = fold_bits(line) % machine.l2_sets * machine.l2_ways
+        expect(machine.l2_tag_table, machine.l2_use_table, machine.l2_line_table, first, machine.l2_ways)
+        prefetch_words(machine.l2_ticket_table, first, machine.l2_ways)
         if machine.l2_far_cycles != machine.l2_near_cycles:
             prefetch_copies(machine, line)
     return index

@@ -21,15 +21,17 @@ def held_sectors(machine, request, half, home):
     # From this rule follow chases and shared reads near the L2's size (docs/model/memory.md, L2).
     line, sectors = request.line, request.sectors
     first = copy_set(machine, line) * COPY_WAYS
+    half_copies = machine.copy_sets * COPY_WAYS
+    own_first, home_first = first + half * half_copies, first + home * half_copies
     if request.kind != READ:
-        copies(machine, 1 - home, first, line, sectors, 0)
-        return copies(machine, home, first, line, sectors, 1)
-    own = copies(machine, half, first, line, sectors, 1)
+        drop(machine, first + (1 - home) * half_copies, line, sectors)
+        return keep(machine, home_first, line, sectors)
+    own = keep(machine, own_first, line, sectors)
     held = own
     if half != home and sectors & ~own:
-        held |= copies(machine, home, first, line, sectors & ~own, 1)
-    if sectors & ~held:
-        copies(machine, home, first, line, fetched_with(machine, sectors & ~held), 1)
+        held |= keep(machine, home_first, line, sectors & ~own)
+    if sectors & ~held:  # then the line is the home's newest
+        l2_copy_at(machine, home_first).value |= fetched_with(machine, sectors & ~held)
     return own << 4 | held
 
 
@@ -45,27 +47,33 @@ def copy_set(machine, line):
 
 
 @call_njit
-def copies(machine, half, first, line, sectors, is_cached):
-    """The sectors of a line that a half of the L2 had. From now on it has these (`is_cached` 1) or no longer (0).
-    `first`: the place of the line's set in the first half.
+def keep(machine, first, line, sectors):
+    """The sectors of a line that a half of the L2 had. From now on it has these, too, and the line is the newest of its
+    set, which starts at `first`.
     """
-    first += half * machine.copy_sets * COPY_WAYS
+    tag = line + 1
+    entry, way, had = tag << 4 | sectors, first, 0
+    while way < first + COPY_WAYS:  # each moves one place on, up to the line's own; the oldest goes
+        place = l2_copy_at(machine, way)
+        before = place.value
+        place.value = entry
+        entry = before
+        if before >> 4 == tag:
+            had = before & 15
+            break
+        way += 1
+    l2_copy_at(machine, first).value |= had
+    return had
+
+
+@call_njit
+def drop(machine, first, line, sectors):
+    """A half of the L2 has these sectors of a line no longer. `first`: as for `keep`."""
     way = first
     while way < first + COPY_WAYS and l2_copy_at(machine, way).value >> 4 != line + 1:
         way += 1
-    had = 0
     if way < first + COPY_WAYS:
-        had = l2_copy_at(machine, way).value & 15
-        if not is_cached:
-            l2_copy_at(machine, way).value = (line + 1) << 4 | (had & ~sectors)
-    elif is_cached:
-        way -= 1  # the one that was read or written longest ago goes
-    if is_cached:
-        while way > first:
-            l2_copy_at(machine, way).value = l2_copy_at(machine, way - 1).value
-            way -= 1
-        l2_copy_at(machine, first).value = (line + 1) << 4 | had | sectors
-    return had
+        l2_copy_at(machine, way).value &= ~sectors
 
 
 @inline_njit

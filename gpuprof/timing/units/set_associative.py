@@ -39,6 +39,13 @@ def expect(tag, use, entry, first, ways):
 
 
 @inline_njit
+def prefetch_words(table, first, count):
+    """Prefetches `count` words of a table, from place `first` on."""
+    for place in range(first, first + count, WORDS_OF_LINE):
+        prefetch(table, place)
+
+
+@inline_njit
 def n_sectors(mask):
     """Sectors of a four-bit mask."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)
