@@ -2,8 +2,8 @@
 it would take.
 
 A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
-leave parts of it empty; and at another one from when the L2 is full, for then written lines must go to the DRAM. The
-rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
+leave parts of it empty; and at another one from when the L2 is full, or has as many changed lines as it keeps, for then
+written lines must go to the DRAM. Below, both are a full L2. The rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
 L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
 are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these
 have is known exactly, from the emulator's counters.
@@ -52,7 +52,7 @@ WAVE_MARGIN = 0.1  # of a wave's slots at its begin, and at its end, which are n
 # What the first waves do not show, as a share and in cycles: their caches are cold, and the DRAM has not begun to
 # write back. Set by a dozen launches (docs/model/launches.md, Part of a launch).
 UNSEEN_WAVES, COLD_CYCLES = 0.05, 500
-FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
+FULL = 0.9  # of the lines, or changed lines, of an L2 that counts as full: its last sets take long
 FAR_SHIFT = 42  # a line number so far from another is none of the memory's
 WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
 
@@ -134,8 +134,8 @@ class Settling:
         self.n_blocks = grid.n_blocks
         self.batch = batch_of(grid, chip)
         self.due = self.batch  # blocks that end the batch
-        # Cycle, issue slots and lines in the L2 after each batch; emptied when the L2 is full.
-        self.marks: list[tuple[int, int, int]] = []
+        # Cycle, issue slots, lines and changed lines in the L2 after each batch; emptied when the L2 is full.
+        self.marks: list[tuple[int, int, int, int]] = []
         self.is_full = False
         self.filling: Filling | None = None
 
@@ -148,19 +148,18 @@ class Settling:
         if done < self.due:
             return None
         self.due = (done // self.batch + 1) * self.batch
-        tags = state.memory.l2_tag
-        lines = int(np.count_nonzero(tags))
+        lines, most = lines_of(state), most_lines_of(state)
         # A full L2 writes a line back for each new one, so earlier batches do not show the rate from now on.
-        if not self.is_full and lines >= FULL * len(tags):
+        if not self.is_full and any(n >= FULL * n_most for n, n_most in zip(lines, most, strict=True)):
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
         slots = slots_so_far(state)
-        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, lines))
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, *lines))
         rate = settled(np.array([mark[:2] for mark in self.marks]))
         if rate is None:
             return None
         slots_of_block = slots / done
-        if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
+        if not self.is_full and (to_fill := self.slots_to_fill(most)) < (self.n_blocks - done) * slots_of_block:
             if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
                 fill_l2(state, 1 - done / int(record["next_block"]))
                 self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
@@ -184,11 +183,11 @@ class Settling:
     def end(self, state: State) -> None:
         """Nothing settled before the last block ended."""
 
-    def slots_to_fill(self, n_lines: int) -> float:
+    def slots_to_fill(self, most: tuple[int, int]) -> float:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
-        _, slots, lines = self.marks[len(self.marks) // 2]
-        brought = self.marks[-1][2] - lines
-        return (n_lines - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
+        _, slots, *lines = np.diff([self.marks[len(self.marks) // 2], self.marks[-1]], axis=0)[0]
+        room = np.subtract(most, self.marks[-1][2:])
+        return min((n * slots / brought for n, brought in zip(room, lines, strict=True) if brought > 0), default=np.inf)
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
         """True when filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
@@ -196,6 +195,18 @@ class Settling:
             WORTH * self.batch < blocks < left - AFTER * self.batch
             and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
         )
+
+
+def lines_of(state: State) -> tuple[int, int]:
+    """The lines in the L2, and those of them that stores have changed as a whole."""
+    tables = state.memory
+    return int(np.count_nonzero(tables.l2_tag)), int(np.count_nonzero(tables.l2_line["dirty"] == ALL_SECTORS))
+
+
+def most_lines_of(state: State) -> tuple[int, int]:
+    """As many of both as an L2 keeps."""
+    machine, n_lines = state.machine[0], len(state.memory.l2_tag)
+    return n_lines, n_lines // int(machine["l2_ways"]) * int(machine["l2_dirty_ways"])
 
 
 def slots_so_far(state: State) -> int:

@@ -215,7 +215,7 @@ def test_when_the_l2_is_filled():
         )
         settling = Settling(grid, SimpleNamespace(sms=2))
         machine = np.zeros(1, MACHINE)
-        machine["l2_ways"] = 4
+        machine["l2_ways"] = machine["l2_dirty_ways"] = 4
         tables = SimpleNamespace(
             l2_tag=np.zeros(10_000, np.int64), l2_use=np.zeros(10_000, np.int64), l2_line=np.zeros(10_000, L2_LINE)
         )
