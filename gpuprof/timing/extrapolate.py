@@ -2,11 +2,11 @@
 it would take.
 
 A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
-leave parts of it empty; and at another one from when the L2 is full, or has as many changed lines as it keeps, for then
-written lines must go to the DRAM. Below, both are a full L2. The rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
-L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
-are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these
-have is known exactly, from the emulator's counters.
+leave parts of it empty; and at another one from when the L2 is full, for then written lines must go to the DRAM. An L2
+that has as many changed lines as it keeps counts as full, too. The rate is measured whenever a batch, as many blocks as
+run at a time, has ended. Once it is known well enough before the L2 is full, the L2 is filled at once (`fill_l2`); once
+it is known well enough after that, only so many further blocks are started that an integral number of batches is left
+out: the end then looks as it would. How many issue slots these have is known exactly, from the emulator's counters.
 
 A launch of few batches has no such rate: `FewWaves` times the first of them, and states by how much the others may take
 longer or shorter.
@@ -187,7 +187,7 @@ class Settling:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
         _, slots, *lines = np.diff([self.marks[len(self.marks) // 2], self.marks[-1]], axis=0)[0]
         room = np.subtract(most, self.marks[-1][2:])
-        return min((n * slots / brought for n, brought in zip(room, lines, strict=True) if brought > 0), default=np.inf)
+        return min((float(n * slots / b) for n, b in zip(room, lines, strict=True) if b > 0), default=np.inf)
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
         """True when filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
@@ -204,7 +204,7 @@ def lines_of(state: State) -> tuple[int, int]:
 
 
 def most_lines_of(state: State) -> tuple[int, int]:
-    """As many of both as an L2 keeps."""
+    """The most lines, and changed lines, that an L2 keeps."""
     machine, n_lines = state.machine[0], len(state.memory.l2_tag)
     return n_lines, n_lines // int(machine["l2_ways"]) * int(machine["l2_dirty_ways"])
 
