@@ -236,7 +236,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     return replace(
         timing,
         **scaled,
-        extrapolation=replace(known, error=max(off, UNSEEN * more) / (timing.cycles + more_cycles)),
+        extrapolation=replace(known, error=error_of(timing.cycles + more, more, max(off, UNSEEN * more))),
         end_cycle=timing.end_cycle + more_cycles,
         cycles=timing.cycles + more_cycles,
         issue_slots=slots,
@@ -253,6 +253,14 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
         causes=scaled_causes(timing.causes, ledger, load_base, factor),
         atomic_lines=scaled_lines(timing.atomic_lines, factor),
     )
+
+
+def error_of(cycles: float, more: float, off: float) -> float:
+    """By which share of a full run's cycles an estimate may be off, of which `more` were not timed and may be off by
+    `off`: those are 0 or more, so a full run takes no less than the cycles that were timed.
+    """
+    too_many = min(off, more)
+    return max(too_many / (cycles - too_many), off / (cycles + off))
 
 
 def scaled_lines(rows: np.ndarray, factor: float) -> np.ndarray:
