@@ -26,7 +26,7 @@ from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.timing.state.layout import ALL_SECTORS, QUANTUM
+from gpuprof.timing.state.layout import ALL_SECTORS, QUANTUM, SECTOR_NBYTES
 from gpuprof.timing.state.machine import State
 from gpuprof.timing.state.stall_tables import scaled_stalls
 from gpuprof.timing.state.static_program import FOLDED, JOINED, static_program
@@ -58,18 +58,22 @@ WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that
 
 
 def settled(marks: np.ndarray) -> Rate | None:
-    """The rate of work in the last half of `marks`, (cycle, issue slots) after each batch. None for too few batches."""
+    """The rate of work in the last half of `marks`, (cycle, issue slots, bytes for the DRAM to write) after each batch.
+    None for too few batches.
+    """
     quarter = (len(marks) - 1) // QUARTERS
     if len(marks) <= LEAST_BATCHES:
         return None
-    cycles, slots = np.diff(marks[-1 - QUARTERS * quarter :: quarter], axis=0).T
+    cycles, slots, written = np.diff(marks[-1 - QUARTERS * quarter :: quarter], axis=0).T
     cost = cycles / slots
     drift = abs(cost[:2].mean() / cost[2:].mean() - 1)
     of_quarters = SPREADS * cost.std(ddof=1) / cost.mean() + DRIFTS * drift
-    batch_cycles, batch_slots = np.diff(marks[-1 - QUARTERS // 2 * quarter :], axis=0).T
+    batch_cycles, batch_slots, _ = np.diff(marks[-1 - QUARTERS // 2 * quarter :], axis=0).T
     batches = batch_cycles / batch_slots
     of_batches = batches.std(ddof=1) / batches.mean() / np.sqrt(len(batches))
-    return Rate(float(slots[2:].sum() / cycles[2:].sum()), float(max(LEAST_OFF, of_quarters, of_batches)))
+    off = float(max(LEAST_OFF, of_quarters, of_batches))
+    worked = slots[2:].sum()
+    return Rate(float(worked / cycles[2:].sum()), off, float(written[2:].sum() / worked))
 
 
 def batch_of(grid: PreparedGrid, chip: Chip) -> int:
@@ -134,8 +138,9 @@ class Settling:
         self.n_blocks = grid.n_blocks
         self.batch = batch_of(grid, chip)
         self.due = self.batch  # blocks that end the batch
-        # Cycle, issue slots, lines and changed lines in the L2 after each batch; emptied when the L2 is full.
-        self.marks: list[tuple[int, int, int, int]] = []
+        # Cycle, issue slots, bytes that the DRAM has written or will, lines and changed lines in the L2 after each
+        # batch; emptied when the L2 is full.
+        self.marks: list[tuple[int, int, int, int, int]] = []
         self.is_full = False
         self.filling: Filling | None = None
 
@@ -154,8 +159,9 @@ class Settling:
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
         slots = slots_so_far(state)
-        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, *lines))
-        rate = settled(np.array([mark[:2] for mark in self.marks]))
+        written = SECTOR_NBYTES * int(record["dram_write_sectors"] + state.memory.write_queue["sectors"].sum())
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots, written, *lines))
+        rate = settled(np.array([mark[:3] for mark in self.marks]))
         if rate is None:
             return None
         slots_of_block = slots / done
@@ -185,8 +191,8 @@ class Settling:
 
     def slots_to_fill(self, most: tuple[int, int]) -> float:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
-        _, slots, *lines = np.diff([self.marks[len(self.marks) // 2], self.marks[-1]], axis=0)[0]
-        room = np.subtract(most, self.marks[-1][2:])
+        _, slots, _, *lines = np.diff([self.marks[len(self.marks) // 2], self.marks[-1]], axis=0)[0]
+        room = np.subtract(most, self.marks[-1][3:])
         return min((float(n * slots / b) for n, b in zip(room, lines, strict=True) if b > 0), default=np.inf)
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
@@ -233,6 +239,8 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in NUMBERS.names(WORK)}
+    timed = timing.issue_slots, timing.dram_write_nbytes
+    scaled["dram_write_nbytes"] = known.written_nbytes(timed, slots - timing.issue_slots)
     return replace(
         timing,
         **scaled,

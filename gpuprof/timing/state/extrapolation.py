@@ -6,10 +6,11 @@ from math import sqrt
 
 @dataclass(frozen=True)
 class Rate:
-    """Issue slots a cycle, and as which share of it that may be off."""
+    """Issue slots a cycle, and as which share of it that may be off; bytes written to the DRAM meanwhile."""
 
     slots_per_cycle: float
     off: float
+    written_nbytes_per_slot: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,27 @@ class Extrapolation:
     def __str__(self) -> str:
         return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
 
+    def parts(self, slots: float) -> list[Filling]:
+        """`slots` that were not timed, by their rates."""
+        if not self.filling:
+            return [Filling(slots, self.rate)]
+        before = min(slots, self.filling.slots)
+        return [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
+
     def cycles(self, slots: float) -> tuple[float, float]:
         """(what `slots` that were not timed take, by how much that may be off)."""
-        parts = [Filling(slots, self.rate)]
-        if self.filling:
-            before = min(slots, self.filling.slots)
-            parts = [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
+        parts = self.parts(slots)
         cycles = [part.slots / part.rate.slots_per_cycle for part in parts]
         off = sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
         # Blocks with twice the work take twice as long where the chip is busy, and as long where each waits for itself.
         uneven = sqrt(slots / self.block_slots / (self.blocks - self.simulated)) if self.block_slots and slots else 1.0
         return sum(cycles) / uneven, (off + sum(cycles) * (max(uneven, 1 / uneven) - 1)) / uneven
+
+    def written_nbytes(self, timed: tuple[float, int], slots: float) -> int:
+        """Bytes that the whole launch writes to the DRAM: `slots` were not timed, and `timed` are the slots that were,
+        and what they have written. Where no rate had settled, the rest writes as much a slot as they have.
+        """
+        timed_slots, written = timed
+        if self.block_slots:
+            return round(written * (timed_slots + slots) / timed_slots)
+        return round(written + sum(part.slots * part.rate.written_nbytes_per_slot for part in self.parts(slots)))
