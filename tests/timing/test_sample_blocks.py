@@ -107,7 +107,7 @@ def test_the_time_until_the_l2_is_full_is_left_out(tmp_path):
     assert known.error <= MOST_STATED
 
 
-# One way: the L2 is filled at once when three in five of its sets have no line to copy. They stay empty, and write later.
+# One way: the L2 is filled at once when three in five sets have no line to copy. These stay empty, and write later.
 @pytest.mark.parametrize(("ways", "most_off"), [pytest.param(1, 0.2, marks=pytest.mark.long), (4, 0.05)])
 def test_changed_lines_are_written_before_the_l2_is_full(tmp_path, ways, most_off):
     """The L2 keeps 2.5 MB or 10 MB of 16 that are written; from then on the DRAM has half as much again to do."""
