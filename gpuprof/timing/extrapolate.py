@@ -232,15 +232,15 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     """The timing of the whole launch, which has `slots` issue slots and whose module is loaded at `load_base`. Ledger,
     stalls and counts of caches grow as the work does; samples do not."""
     known = timing.extrapolation
-    more, off = known.cycles(slots - timing.issue_slots)
+    left = slots - timing.issue_slots
+    more, off = known.cycles(left)
     more_cycles = round(more)
     factor = slots / timing.issue_slots
     # Rougher than the cycles: the ledger's sum was up to a ninth off (docs/model/launches.md, Part of a launch).
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in NUMBERS.names(WORK)}
-    timed = timing.issue_slots, timing.dram_write_nbytes
-    scaled["dram_write_nbytes"] = known.written_nbytes(timed, slots - timing.issue_slots)
+    scaled["dram_write_nbytes"] = known.written_nbytes(timing.dram_write_nbytes, timing.issue_slots, left)
     return replace(
         timing,
         **scaled,

@@ -6,7 +6,7 @@ from math import sqrt
 
 @dataclass(frozen=True)
 class Rate:
-    """Issue slots a cycle, and as which share of it that may be off; bytes written to the DRAM meanwhile."""
+    """Issue slots a cycle, and as which share of it that may be off; bytes written to the DRAM a slot."""
 
     slots_per_cycle: float
     off: float
@@ -56,11 +56,10 @@ class Extrapolation:
         uneven = sqrt(slots / self.block_slots / (self.blocks - self.simulated)) if self.block_slots and slots else 1.0
         return sum(cycles) / uneven, (off + sum(cycles) * (max(uneven, 1 / uneven) - 1)) / uneven
 
-    def written_nbytes(self, timed: tuple[float, int], slots: float) -> int:
-        """Bytes that the whole launch writes to the DRAM: `slots` were not timed, and `timed` are the slots that were,
-        and what they have written. Where no rate had settled, the rest writes as much a slot as they have.
+    def written_nbytes(self, nbytes: int, timed_slots: int, slots: float) -> int:
+        """Bytes that the whole launch writes to the DRAM: the slots that were timed have written `nbytes`, and `slots`
+        were not timed. Where no rate had settled, these write as much each.
         """
-        timed_slots, written = timed
         if self.block_slots:
-            return round(written * (timed_slots + slots) / timed_slots)
-        return round(written + sum(part.slots * part.rate.written_nbytes_per_slot for part in self.parts(slots)))
+            return round(nbytes * (timed_slots + slots) / timed_slots)
+        return round(nbytes + sum(part.slots * part.rate.written_nbytes_per_slot for part in self.parts(slots)))
