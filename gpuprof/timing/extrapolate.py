@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.tables.launch import ATOMIC_LINES, NUMBERS
 from gpuprof.tables.table import SUM, WORK
@@ -95,11 +96,14 @@ class FewWaves:
         self.batch, self.n_blocks = batch_of(grid, chip), grid.n_blocks
         self.timed = int(grid.n_blocks / self.batch / LEAST_WAVES)  # waves
         self.marks: list[tuple[int, int]] = []  # cycle and issue slots, again and again
+        self.n_changed: int | None = None  # changed lines in the L2 at the first look
 
     def look(self, state: State) -> None:
         """Notes how far the work is; called while it runs."""
         record = state.core.grid[0]
         record["total_blocks"] = record["released"] = self.timed * self.batch
+        if self.n_changed is None:
+            self.n_changed = lines_of(state)[1]
         self.marks.append((int(state.machine[0]["now"]) + QUANTUM, slots_so_far(state)))
 
     def end(self, state: State) -> Extrapolation:
@@ -112,7 +116,20 @@ class FewWaves:
         part = (np.ceil(left - 1e-9) - left) / left
         rate = Rate(float(slots / self.timed / (cycles * (1 + part / 4))), float(off + part / 2))
         timed = self.timed * self.batch
-        return Extrapolation(timed, self.n_blocks, rate, block_slots=slots / timed)
+        return Extrapolation(timed, self.n_blocks, *self.writing(state, slots, rate), block_slots=slots / timed)
+
+    def writing(self, state: State, slots: int, rate: Rate) -> tuple[Rate, Filling | None]:
+        """The rate with what it writes to the DRAM, and the work before the L2 has as many changed lines as it keeps.
+        Before that, the rest writes as much as the timed waves have; after it, the lines that they have left, too.
+        """
+        written = SECTOR_NBYTES * int(state.core.grid[0]["dram_write_sectors"]) / slots
+        n_changed = lines_of(state)[1]
+        changed = (n_changed - (self.n_changed or 0)) / slots
+        if changed <= 0:
+            return replace(rate, written_nbytes_per_slot=written), None
+        room = max(0, most_lines_of(state)[1] - n_changed)
+        filling = Filling(room / changed, replace(rate, written_nbytes_per_slot=written))
+        return replace(rate, written_nbytes_per_slot=written + changed * LINE_NBYTES), filling
 
 
 def wave_cycles(marks: np.ndarray, n_waves: int) -> tuple[float, float]:
@@ -240,7 +257,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in NUMBERS.names(WORK)}
-    scaled["dram_write_nbytes"] = known.written_nbytes(timing.dram_write_nbytes, timing.issue_slots, left)
+    scaled["dram_write_nbytes"] = known.written_nbytes(timing.dram_write_nbytes, left)
     return replace(
         timing,
         **scaled,

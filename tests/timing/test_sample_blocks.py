@@ -143,6 +143,14 @@ def test_of_few_waves_a_quarter_is_timed(chip):
     assert abs(part.cycles / full.cycles - 1) <= part.extrapolation.error
 
 
+def test_few_waves_write_what_the_l2_does_not_keep(tmp_path):
+    """The L2 keeps 256 of 1,280 KB that are written; a quarter of the waves, which is timed, writes hardly any."""
+    full, part = run_both(chip_of(tmp_path, EIGHT_SMS + "l2_nbytes = 1048576\nl2_dirty_ways = 4\n"), 1280)
+    assert part.extrapolation.simulated == 1280 // 4
+    assert full.dram_write_nbytes > 0.6 * 1280 * 1024
+    assert part.dram_write_nbytes == pytest.approx(full.dram_write_nbytes, rel=0.1)
+
+
 def test_waves_counted_by_hand():
     """The first instruction issues after cycle 100. Of one wave, the tenths at its begin and its end are slower."""
     one = np.array([(0, 0), (100, 0), (400, 100), (1200, 900), (1700, 1000)])

@@ -56,10 +56,6 @@ class Extrapolation:
         uneven = sqrt(slots / self.block_slots / (self.blocks - self.simulated)) if self.block_slots and slots else 1.0
         return sum(cycles) / uneven, (off + sum(cycles) * (max(uneven, 1 / uneven) - 1)) / uneven
 
-    def written_nbytes(self, nbytes: int, timed_slots: int, slots: float) -> int:
-        """Bytes that the whole launch writes to the DRAM: the slots that were timed have written `nbytes`, and `slots`
-        were not timed. Where no rate had settled, these write as much each.
-        """
-        if self.block_slots:
-            return round(nbytes * (timed_slots + slots) / timed_slots)
+    def written_nbytes(self, nbytes: int, slots: float) -> int:
+        """Bytes that the whole launch writes to the DRAM: what was timed has written `nbytes`, and `slots` were not."""
         return round(nbytes + sum(part.slots * part.rate.written_nbytes_per_slot for part in self.parts(slots)))
